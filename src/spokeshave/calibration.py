@@ -1,0 +1,52 @@
+"""Platt's sigmoid: from the scores of a classifier to probabilities.
+
+J. Platt, "Probabilistic outputs for support vector machines", 1999.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+
+def sigmoid(scores: ArrayLike, slope: ArrayLike, offset: ArrayLike) -> NDArray[np.float64]:
+    """Return the probability of the positive class at each score.
+
+    Examples
+    --------
+    >>> sigmoid([-1.0, 0.0], slope=2.0, offset=0.0).round(3)
+    array([0.119, 0.5  ])
+    """
+    return np.asarray(expit(np.asarray(slope) * np.asarray(scores) + np.asarray(offset)))
+
+
+def fit_sigmoid(
+    scores: NDArray[np.float64], positive: NDArray[np.bool_], weight: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return the slope and offset of the most likely sigmoid of the scores.
+
+    Targets are Platt's: not 0 and 1 but what a uniform prior leaves of them, so that separable
+    scores do not give an infinite slope.
+
+    Examples
+    --------
+    >>> scores = np.array([-2.0, -1.0, 1.0, 2.0])
+    >>> slope, offset = fit_sigmoid(scores, scores > 0, np.ones(4))
+    >>> sigmoid(scores, slope, offset).round(2)
+    array([0.21, 0.34, 0.66, 0.79])
+    """
+    n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    design = np.column_stack([scores, np.ones_like(scores)])
+    share = weight / weight.sum()
+
+    def cross_entropy(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        logits = design @ parameters
+        loss = share @ (np.logaddexp(0, logits) - target * logits)
+        return float(loss), design.T @ (share * (expit(logits) - target))
+
+    start = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
+    slope, offset = minimize(cross_entropy, start, jac=True, method="BFGS").x
+    return float(slope), float(offset)

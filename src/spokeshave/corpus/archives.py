@@ -1,0 +1,98 @@
+"""Folders, tar archives and zip archives of documents, read without unpacking anything."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from posixpath import normpath
+from stat import S_ISLNK
+from typing import TypeAlias
+
+from spokeshave.corpus.files import explain_damage, require_unlocked
+from spokeshave.errors import CorpusError
+
+Wanted: TypeAlias = Callable[[str], bool]
+Members: TypeAlias = Iterator[tuple[str, bytes]]
+
+
+def read_members(path: str | Path, wanted: Wanted) -> Members:
+    """Read the files of a folder or archive, ordered by folder, then by name.
+
+    Links in archives, hidden files, and names that lead out of the archive are left out.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder, a zip, or a tar, the last plain or compressed.
+    wanted : callable
+        Says of a name, relative to the folder or archive, whether to read that file.
+
+    Yields
+    ------
+    name : str
+        The name, with forward slashes.
+    content : bytes
+        All of the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> here = Path(__file__).parent
+    >>> [name for name, content in read_members(here, lambda name: name == "archives.py")]
+    ['archives.py']
+    """
+    if not Path(path).exists():
+        raise CorpusError(path, "there is no such file or folder")
+    with explain_damage(path):
+        yield from _choose_reader(Path(path))(Path(path), wanted)
+
+
+def _choose_reader(path: Path) -> Callable[[Path, Wanted], Members]:
+    if path.is_dir():
+        return _read_folder
+    return _read_zip if path.suffix.lower() == ".zip" else _read_tar
+
+
+def _read_folder(folder: Path, wanted: Wanted) -> Members:
+    files = (file for file in folder.rglob("*") if file.is_file())
+    names = (file.relative_to(folder).as_posix() for file in files)
+    for name in sorted(filter(wanted, filter(_is_plain, names)), key=_parts):
+        yield name, (folder / name).read_bytes()
+
+
+def _read_zip(path: Path, wanted: Wanted) -> Members:
+    with zipfile.ZipFile(path) as archive:
+        files = {normpath(info.filename): info for info in archive.infolist() if _is_file(info)}
+        for name in sorted(filter(wanted, filter(_is_plain, files)), key=_parts):
+            require_unlocked(files[name], path)
+            yield name, archive.read(files[name])
+
+
+def _read_tar(path: Path, wanted: Wanted) -> Members:
+    # A compressed tar can only be read from front to back, so what is wanted is kept and sorted.
+    contents: dict[str, bytes] = {}
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                name = normpath(member.name)
+                if member.isfile() and _is_plain(name) and wanted(name):
+                    contents[name] = archive.extractfile(member).read()  # type: ignore[union-attr]
+    except tarfile.TarError:
+        raise CorpusError(path, "this is neither a folder nor a zip or tar, or it is damaged") from None
+    for name in sorted(contents, key=_parts):
+        yield name, contents[name]
+
+
+def _is_file(info: zipfile.ZipInfo) -> bool:
+    return not info.is_dir() and not S_ISLNK(info.external_attr >> 16)
+
+
+def _is_plain(name: str) -> bool:
+    # The first part of an absolute name is empty.
+    return all(part and not part.startswith((".", "__MACOSX")) for part in _parts(name))
+
+
+def _parts(name: str) -> list[str]:
+    return name.split("/")

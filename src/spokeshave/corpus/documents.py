@@ -1,0 +1,87 @@
+"""What the readers give back: documents and their labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Label: TypeAlias = "str | tuple[str, ...]"
+Labels: TypeAlias = "list[str] | list[tuple[str, ...]]"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Documents as raw text.
+
+    Attributes
+    ----------
+    texts : list of str
+        One text per document.
+    labels : list of str, list of tuple of str, or None
+        The class of each document, all its classes where it may have several, or None where the
+        source was read without labels.
+    skipped : int
+        How many malformed rows were left out.
+
+    Examples
+    --------
+    >>> len(Texts(["The screen is black", "Where is my parcel?"], ["display", "delivery"]))
+    2
+    """
+
+    texts: list[str]
+    labels: Labels | None
+    skipped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Documents as rows of numbers.
+
+    Attributes
+    ----------
+    X : csr_matrix or ndarray of float64
+        One row per document: sparse where the source is, otherwise dense with NaN for a missing
+        value.
+    labels : list of str or list of tuple of str
+        The class of each document, or all its classes where it may have several.
+    feature_names : tuple of str or None
+        One name per column, or None where the source names none.
+    skipped : int
+        How many malformed rows were left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = Vectors(np.array([[5.1, 3.5]]), ["setosa"], ("sepal length", "sepal width"))
+    >>> vectors.X.shape
+    (1, 2)
+    """
+
+    X: Any
+    labels: Labels
+    feature_names: tuple[str, ...] | None
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Split:
+    """A collection that comes divided into training and test documents.
+
+    Attributes
+    ----------
+    train, test : Texts
+        The two parts.
+
+    Examples
+    --------
+    >>> split = Split(Texts(["buy wheat"], [("wheat",)]), Texts(["sell corn"], [("corn",)]))
+    >>> len(split.train), len(split.test)
+    (1, 1)
+    """
+
+    train: Texts
+    test: Texts

@@ -1,0 +1,58 @@
+"""Documents as files, in one folder per class."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from spokeshave.corpus.archives import read_members
+from spokeshave.corpus.documents import Texts
+from spokeshave.corpus.files import decode
+from spokeshave.errors import CorpusError
+
+
+def read_folders(path: str | Path, *, under: str | None = None, encoding: str = "utf-8") -> Texts:
+    """Read documents that are files, where the folder a file is in is its class.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder, or a tar or zip archive of one.
+    under : str, optional
+        The folder inside `path` that holds the folders of classes; `path` itself where it is not
+        given.
+    encoding : str
+        The encoding of the documents.
+
+    Returns
+    -------
+    texts : Texts
+        The documents, by class and then by the name of their file, both in the order of their
+        characters. Hidden files, and files outside the folders of classes, are left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     Path(folder, "train", "sci.space").mkdir(parents=True)
+    ...     _ = Path(folder, "train", "sci.space", "59848").write_text("The orbit decays.")
+    ...     read_folders(folder, under="train")
+    Texts(texts=['The orbit decays.'], labels=['sci.space'], skipped=0)
+    """
+    texts, labels = [], []
+    for name, content in read_members(path, lambda name: _is_document(name, path, under)):
+        texts.append(decode(content, encoding, Path(path, name)))
+        labels.append(PurePosixPath(name).parent.name)
+    if not texts:
+        where = f" under '{under}'" if under else ""
+        raise CorpusError(path, f"there is no folder with documents{where}")
+    return Texts(texts, labels)
+
+
+def _is_document(name: str, path: str | Path, under: str | None) -> bool:
+    file, root = PurePosixPath(name), PurePosixPath(under or ".")
+    depth = len(file.relative_to(root).parts) if file.is_relative_to(root) else 0
+    if depth > 2:
+        problem = f"'{name}' lies in a folder of a folder; say under= which folder the classes are"
+        raise CorpusError(path, f"{problem}, as under='{file.parent.parent}'")
+    return depth == 2

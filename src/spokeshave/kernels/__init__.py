@@ -1,0 +1,1 @@
+"""Kernels: arrays in, arrays out; no scikit-learn, no files."""

@@ -1,0 +1,263 @@
+"""Dual coordinate descent for the linear SVM, keeping the dual.
+
+The problem, for one class with targets y in {-1, +1} and costs c (LIBLINEAR's, Hsieh et al.,
+"A dual coordinate descent method for large-scale linear SVM", ICML 2008, algorithm 3):
+
+    primal   min_w  1/2 |w|^2 + sum_i c_i loss(y_i f_i),     f_i = w.x_i + b
+    dual     max_a  sum_i a_i - 1/2 |w|^2 - 1/2 sum_i r_i a_i^2,   0 <= a_i <= u_i
+
+with w = sum_i beta_i x_i and beta_i = y_i a_i. The hinge loss has box u = c and ridge r = 0; the
+squared hinge has no box and r = 1 / (2c). The intercept is one more feature of constant value,
+whose square is ``bias``; b is its weight times that value, so b = bias * sum_i beta_i.
+
+The duality gap is a sum of terms that are never negative, one per document, so a pass over the
+documents that still move measures the gap as it goes:
+
+    gap = sum_i  a_i (y_i f_i - 1) + c_i loss(y_i f_i) + r_i a_i^2 / 2
+
+Two stages. ``sweep`` visits all documents a few times in float32 for sixteen classes at once,
+while nearly every document still moves in some class. ``polish`` finishes one class in float64 on
+the documents that still move, and returns when the gap measured over all documents is small.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.kernels.compiled import compiled
+from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
+from spokeshave.kernels.rows import add_row, dot
+
+
+class Task(NamedTuple):
+    """One class: targets, and box and ridge of a document of weight one, (negative, positive)."""
+
+    y: NDArray[np.int8]
+    box: NDArray[np.float64]
+    ridge: NDArray[np.float64]
+
+
+@compiled
+def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
+    """Visit every document ``n_sweeps`` times for ``LANES`` classes at once, in float32.
+
+    Changes ``beta`` (documents x lanes), ``W`` (features x lanes) and ``b`` in place; leaves in
+    ``margins`` the scores each document had at its last visit. A lane of box 0 stays at rest.
+    """
+    n = rows.scale.size
+    order = np.arange(n).astype(np.uint32)
+    state = _seeded(seed)
+    total = np.empty(LANES, np.float32)
+    step = np.empty(LANES, np.float32)
+    bias = np.float32(bias)
+    for _ in range(n_sweeps):
+        _shuffle(order, n, state)
+        for i in order:
+            start, stop = rows.indptr[i], rows.indptr[i + np.uint32(1)]
+            scale, weight = np.float32(rows.scale[i]), np.float32(rows.weight[i])
+            curvature = np.float32(rows.squared_length[i]) + bias
+            sum_rows(W, rows.indices, rows.data, start, stop, total)
+            largest = np.float32(0)
+            for k in range(LANES):
+                f = total[k] * scale + b[k]
+                margins[i, k] = f
+                side = np.uint8(y[i, k] > 0)
+                damping = ridge[side, k] / weight
+                upper = box[side, k] * weight
+                sign = np.float32(y[i, k])
+                alpha = beta[i, k] * sign
+                gradient = sign * f - np.float32(1) + damping * alpha
+                new = min(max(alpha - gradient / (curvature + damping), np.float32(0)), upper)
+                step[k] = (new - alpha) * sign
+                largest = max(largest, abs(step[k]))
+            if largest > 0:
+                for k in range(LANES):
+                    beta[i, k] += step[k]
+                    b[k] += step[k] * bias
+                    step[k] *= scale
+                add_to_rows(W, rows.indices, rows.data, start, stop, step)
+
+
+@compiled
+def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
+    """Descend on one class until its duality gap is at most ``tol`` times its primal objective.
+
+    ``w`` and ``b`` must be what ``beta`` stands for. ``margins`` tell which documents still move:
+    where they are stale the first choice is worse, not the result. Changes ``beta``, ``w`` and
+    ``margins`` in place; returns the intercept, the number of passes, the primal objective and
+    the gap, the last two measured over all documents.
+    """
+    active = np.empty(beta.size, np.uint32)
+    state = _seeded(seed)
+    primal, gap = measure(rows, task, beta, margins)
+    passes = 0
+    share = 0.5
+    while True:
+        target = share * tol * primal
+        left = max_passes - passes
+        b, used = _descend(rows, task, bias, beta, w, b, margins, active, target, left, state)
+        passes += used
+        score(rows, w, b, margins)
+        primal, gap = measure(rows, task, beta, margins)
+        if gap <= tol * primal or passes >= max_passes:
+            return b, passes, primal, gap
+        share *= 0.5
+
+
+@compiled
+def rebuild(rows, bias, beta, w):
+    """Write the weights that ``beta`` stands for into ``w``; return the intercept."""
+    w[:] = 0
+    b = 0.0
+    for i in range(beta.size):
+        if beta[i] != 0:
+            b += beta[i] * bias
+            add_row(rows, i, beta[i], w)
+    return b
+
+
+@compiled
+def score(rows, w, b, margins):
+    """Write the score of every document into ``margins``."""
+    for i in range(margins.size):
+        margins[i] = b + dot(rows, i, w)
+
+
+@compiled
+def measure(rows, task, beta, margins):
+    """Return the primal objective and the duality gap at the given scores."""
+    primal, gap = 0.0, 0.0
+    for i in range(beta.size):
+        upper, damping = _limits(rows, task, i)
+        alpha, excess = beta[i] * task.y[i], task.y[i] * margins[i] - 1.0
+        primal += 0.5 * beta[i] * margins[i] + _loss(excess, upper, damping)
+        gap += _gap(alpha, excess, upper, damping)
+    return primal, gap
+
+
+@compiled
+def _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, state):
+    """Pass over the documents that still move until the gap among them is at most ``target``.
+
+    Shrinks as LIBLINEAR does: a document at a bound leaves when its gradient points outward by
+    more than any violation of the pass before. Returns the intercept and the number of passes.
+    """
+    highest, lowest = _violations(rows, task, beta, margins)
+    m = _choose_active(rows, task, beta, margins, highest, lowest, active)
+    passes = 0
+    while passes < max_passes:
+        passes += 1
+        _shuffle(active, m, state)
+        next_highest, next_lowest, gap = 0.0, 0.0, 0.0
+        s = 0
+        while s < m:
+            i = active[s]
+            y = task.y[i]
+            upper, damping = _limits(rows, task, i)
+            alpha, excess = beta[i] * y, y * (b + dot(rows, i, w)) - 1.0
+            gradient = excess + damping * alpha
+            if _is_settled(alpha, gradient, upper, highest, lowest):
+                m -= 1
+                active[s] = active[m]
+                continue
+            s += 1
+            gap += _gap(alpha, excess, upper, damping)
+            projected = _project(alpha, gradient, upper)
+            next_highest, next_lowest = max(next_highest, projected), min(next_lowest, projected)
+            if projected != 0:
+                new = alpha - gradient / (rows.squared_length[i] + bias + damping)
+                new = min(max(new, 0.0), upper)
+                beta[i] = new * y
+                b += (new - alpha) * y * bias
+                add_row(rows, i, (new - alpha) * y, w)
+        if gap <= target:
+            break
+        highest, lowest = _unless_zero(next_highest, np.inf), _unless_zero(next_lowest, -np.inf)
+    return b, passes
+
+
+@compiled
+def _violations(rows, task, beta, margins):
+    """Return the largest and the smallest projected gradient over all documents."""
+    highest, lowest = 0.0, 0.0
+    for i in range(beta.size):
+        upper, damping = _limits(rows, task, i)
+        alpha = beta[i] * task.y[i]
+        gradient = task.y[i] * margins[i] - 1.0 + damping * alpha
+        projected = _project(alpha, gradient, upper)
+        highest, lowest = max(highest, projected), min(lowest, projected)
+    return _unless_zero(highest, np.inf), _unless_zero(lowest, -np.inf)
+
+
+@compiled
+def _choose_active(rows, task, beta, margins, highest, lowest, active):
+    """Write the documents that are not settled into ``active``; return how many there are."""
+    m = 0
+    for i in range(beta.size):
+        upper, damping = _limits(rows, task, i)
+        alpha = beta[i] * task.y[i]
+        gradient = task.y[i] * margins[i] - 1.0 + damping * alpha
+        if not _is_settled(alpha, gradient, upper, highest, lowest):
+            active[m] = i
+            m += 1
+    return m
+
+
+@compiled
+def _is_settled(alpha, gradient, upper, highest, lowest):
+    return (alpha <= 0 and gradient > highest) or (alpha >= upper and gradient < lowest)
+
+
+@compiled
+def _project(alpha, gradient, upper):
+    """Return the gradient, or zero where it points out of the box."""
+    if alpha <= 0:
+        return min(gradient, 0.0)
+    if alpha >= upper:
+        return max(gradient, 0.0)
+    return gradient
+
+
+@compiled
+def _limits(rows, task, i):
+    """Return the box and the ridge of document i."""
+    side = 1 if task.y[i] > 0 else 0
+    return task.box[side] * rows.weight[i], task.ridge[side] / rows.weight[i]
+
+
+@compiled
+def _loss(excess, upper, damping):
+    slack = max(-excess, 0.0)
+    return slack * slack / (2 * damping) if damping > 0 else upper * slack
+
+
+@compiled
+def _gap(alpha, excess, upper, damping):
+    return alpha * excess + _loss(excess, upper, damping) + 0.5 * damping * alpha * alpha
+
+
+@compiled
+def _unless_zero(value, otherwise):
+    return value if value != 0 else otherwise
+
+
+@compiled
+def _seeded(seed):
+    """Return the state of a generator of our own: numba's differs from thread to thread."""
+    return np.array([np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)])
+
+
+@compiled
+def _shuffle(items, m, state):
+    """Shuffle the first m items in place (Fisher and Yates, xorshift64)."""
+    x = state[0]
+    for s in range(m - 1, 0, -1):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        t = (x >> np.uint64(32)) * np.uint64(s + 1) >> np.uint64(32)
+        items[s], items[t] = items[t], items[s]
+    state[0] = x

@@ -1,0 +1,17 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of benchmark data, or skip the test where there is none."""
+    folder = os.environ.get("SPOKESHAVE_DATA")
+    if not folder:
+        pytest.skip("SPOKESHAVE_DATA is not set: it names the folder of benchmark data")
+    return Path(folder)

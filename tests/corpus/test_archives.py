@@ -1,0 +1,122 @@
+"""Folders and archives of documents, read in one order."""
+
+from __future__ import annotations
+
+import io
+import random
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from spokeshave.corpus.archives import read_members
+from spokeshave.errors import CorpusError
+
+# In the order they are read: a folder's name is compared as a whole.
+MEMBERS = {"README": b"read me", "a/2": b"\xe9", "a/b/1": b"", "a-b/10": b"ten", "a-b/9": b"nine"}
+UNWANTED = [".DS_Store", "a/.hidden", ".git/config"]
+ARCHIVES = ["folder", "x.zip", "x.tar", "x.tar.gz", "x.tgz", "x.tar.bz2", "x.tar.xz"]
+
+
+def write_folder(folder: Path) -> None:
+    for name, content in reversed(MEMBERS.items()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    for name in UNWANTED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+
+
+def write_zip(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in reversed(MEMBERS.items()):
+            archive.writestr(name, content)
+        for name in [*UNWANTED, "../evil", "/etc/evil", "__MACOSX/a/2", "empty/"]:
+            archive.writestr(name, b"")
+        link = zipfile.ZipInfo("link")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "a/2")
+
+
+def write_tar(path: Path) -> None:
+    kind = {"tar": "w", "tgz": "w:gz"}.get(path.suffix[1:], f"w:{path.suffix[1:]}")
+    with tarfile.open(path, kind) as archive:
+        for name, content in reversed(MEMBERS.items()):
+            add(archive, f"./{name}", content)
+        for name in [*UNWANTED, "../evil", "/etc/evil"]:
+            add(archive, name, b"")
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE):
+            member = tarfile.TarInfo(f"special-{kind.decode()}")
+            member.type, member.linkname = kind, "a/2"
+            archive.addfile(member)
+
+
+def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
+
+
+def write(path: Path) -> Path:
+    if path.name == "folder":
+        write_folder(path)
+    else:
+        write_zip(path) if path.suffix == ".zip" else write_tar(path)
+    return path
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_members_come_in_order_whatever_holds_them(tmp_path, name):
+    path = write(tmp_path / name)
+    assert list(read_members(str(path), lambda name: True)) == list(MEMBERS.items())
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_only_what_is_wanted_is_read(tmp_path, name):
+    path = write(tmp_path / name)
+    assert dict(read_members(path, lambda name: name.startswith("a-b/"))).keys() == {
+        "a-b/9",
+        "a-b/10",
+    }
+
+
+def test_missing_archive(tmp_path):
+    with pytest.raises(CorpusError, match="there is no such file or folder$"):
+        list(read_members(tmp_path / "x.tar.gz", lambda name: True))
+
+
+@pytest.mark.parametrize("name", ["x.tar", "x.tar.gz", "x.csv"])
+def test_file_that_is_no_archive(tmp_path, name):
+    (tmp_path / name).write_text("text,label\n" * 100)
+    with pytest.raises(
+        CorpusError, match="this is neither a folder nor a zip or tar, or it is damaged$"
+    ):
+        list(read_members(tmp_path / name, lambda name: True))
+
+
+@pytest.mark.parametrize("name", ["x.tar", "x.tar.gz", "x.tar.bz2", "x.tar.xz"])
+def test_tar_cut_short(tmp_path, name):
+    path = tmp_path / name
+    with tarfile.open(path, f"w:{path.suffix[1:]}".replace(":tar", "")) as archive:
+        for number in range(50):
+            add(archive, f"a/{number}", random.Random(number).randbytes(50_000))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(CorpusError, match=r"the compressed file is cut short|or it is damaged"):
+        list(read_members(path, lambda name: True))
+
+
+def test_zip_cut_short(tmp_path):
+    path = write(tmp_path / "x.zip")
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(CorpusError, match="the file is damaged or not what its name says"):
+        list(read_members(path, lambda name: True))
+
+
+def test_zip_with_a_password(tmp_path):
+    path = write(tmp_path / "x.zip")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match="it is locked with a password; unpack it$"):
+        list(read_members(path, lambda name: True))

@@ -1,0 +1,34 @@
+"""Malformed rows are raised or counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from spokeshave.corpus.bad_rows import BadRows
+from spokeshave.errors import CorpusError
+
+
+def test_raise_names_the_line():
+    with pytest.raises(CorpusError) as error:
+        BadRows("x.csv", "raise").report("the label is missing", 3)
+    assert str(error.value) == "x.csv, line 3: the label is missing"
+
+
+def test_raise_names_the_row():
+    with pytest.raises(CorpusError) as error:
+        BadRows("x.parquet", "raise", unit="row").report("the label is missing", 3)
+    assert str(error.value) == "x.parquet: row 3: the label is missing"
+
+
+def test_skip_counts():
+    bad_rows = BadRows("x.csv", "skip")
+    bad_rows.report("the label is missing", 3)
+    bad_rows.report("the label is missing", 5)
+    assert bad_rows.skipped == 2
+    with pytest.raises(CorpusError, match="no documents in it; all its 2 rows are malformed$"):
+        bad_rows.require_documents(0)
+
+
+def test_unknown_policy():
+    with pytest.raises(ValueError, match="^bad_rows must be 'raise' or 'skip'. Got 'ignore' ins"):
+        BadRows("x.csv", "ignore")

@@ -1,0 +1,158 @@
+"""Opening files, plain or compressed, and what goes wrong with them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from spokeshave.corpus.files import decode, open_binary, open_text, strip_compression
+from spokeshave.errors import CorpusError
+
+CONTENT = "naïve\r\ncafé\n" * 500
+
+
+def write_zip(path: Path, members: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def write(path: Path) -> Path:
+    """Write the content, compressed as the name says."""
+    if path.suffix == ".zip":
+        return write_zip(path, {"folder/": "", "folder/x.txt": CONTENT, "__MACOSX/x.txt": ""})
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    path.write_bytes(compress.get(path.suffix, bytes)(CONTENT.encode()))
+    return path
+
+
+def read(path: Path, encoding: str = "utf-8") -> str:
+    with open_text(path, encoding) as stream:
+        return stream.read()
+
+
+NAMES = ["x.txt", "x.txt.gz", "x.txt.bz2", "x.txt.xz", "x.txt.zip", "x.txt.GZ"]
+
+
+@pytest.mark.parametrize("name", NAMES[:-1])
+def test_content_is_decompressed(tmp_path, name):
+    path = write(tmp_path / name)
+    assert read(path) == CONTENT
+    with open_binary(str(path)) as stream:
+        assert stream.read() == CONTENT.encode()
+
+
+@pytest.mark.parametrize("name", NAMES[1:4])
+def test_compressed_file_cut_short(tmp_path, name):
+    path = write(tmp_path / name)
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(CorpusError) as error:
+        read(path)
+    assert str(error.value) == f"{path}: the compressed file is cut short; fetch or write it again"
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_file_that_is_not_what_its_name_says(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("plain text, not compressed at all")
+    with pytest.raises(CorpusError, match="the file is damaged or not what its name says"):
+        read(path)
+
+
+def test_damage_inside_a_compressed_file(tmp_path):
+    path = write(tmp_path / "x.gz")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 :] = bytes(len(content) - len(content) // 2)
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match="the file is damaged or not what its name says"):
+        read(path)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(CorpusError, match="nothing.csv: there is no such file$"):
+        read(tmp_path / "nothing.csv")
+
+
+def test_folder_in_place_of_a_file(tmp_path):
+    with pytest.raises(CorpusError, match="this is a folder; name a file in it$"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-9", "hex"])
+def test_unknown_encoding(tmp_path, encoding):
+    with pytest.raises(CorpusError, match=f"'{encoding}' is unknown; pass one that Python knows$"):
+        read(write(tmp_path / "x.txt"), encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf-8-sig", "utf-16"])
+def test_byte_order_mark_is_no_part_of_the_text(tmp_path, encoding):
+    path = tmp_path / "x.txt"
+    path.write_text("text,label", encoding="utf-16" if encoding == "utf-16" else "utf-8-sig")
+    assert read(path, encoding) == "text,label"
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.txt.gz"])
+def test_undecodable_bytes_are_found_on_their_line(tmp_path, name):
+    content = b"ok\n" * 7000 + b"caf\xe9\n" + b"ok\n" * 7000
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(CorpusError) as error:
+        read(path)
+    assert error.value.line == 7001
+    assert error.value.problem == (
+        "the text is not utf-8; pass the right one, for example encoding='latin-1'"
+    )
+
+
+def test_undecodable_bytes_at_the_very_end(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes("one\ncafé".encode()[:-1])
+    with pytest.raises(CorpusError, match="line 2: the text is not utf-8"):
+        read(path)
+
+
+def test_zip_with_several_files(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"a.csv": "", "b.csv": ""})
+    with pytest.raises(CorpusError, match="it must hold one file and holds 2; unpack it$"):
+        read(path)
+
+
+def test_zip_is_searched_for_one_kind_of_file(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"README": "", "a.ARFF": "content"})
+    with open_text(path, "utf-8", member_suffix=".arff") as stream:
+        assert stream.read() == "content"
+    with (
+        pytest.raises(CorpusError, match=r"it must hold one \.csv file and holds 0; unpack it$"),
+        open_text(path, "utf-8", member_suffix=".csv"),
+    ):
+        pass
+
+
+def lock(path: Path) -> Path:
+    """Set the bit that says that the first member of a zip needs a password."""
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(content)
+    return path
+
+
+def test_zip_with_a_password(tmp_path):
+    path = lock(write_zip(tmp_path / "x.zip", {"a.csv": "text"}))
+    with pytest.raises(CorpusError, match="it is locked with a password; unpack it$"):
+        read(path)
+
+
+def test_decode_names_the_line():
+    with pytest.raises(CorpusError, match="a/b, line 3: the text is not utf-8"):
+        decode(b"one\ntwo\ncaf\xe9", "utf-8", "a/b")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_strip_compression(name):
+    assert strip_compression(name).name == "x.txt"

@@ -1,0 +1,37 @@
+"""scikit-learn's own checks over every estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from spokeshave import DualLinearSVC
+
+# Tight enough for the checks that compare two fits to seven digits.
+TIGHT = {"tol": 1e-16, "max_iter": 10_000, "random_state": 0}
+ESTIMATORS = [
+    DualLinearSVC(**TIGHT),
+    DualLinearSVC(loss="squared_hinge", **TIGHT),
+    DualLinearSVC(probability=True, **TIGHT),
+]
+
+
+def expect_failures(estimator: Any) -> dict[str, str]:
+    """Return the checks an estimator is known to fail, with the reason."""
+    if not getattr(estimator, "probability", False):
+        return {}
+    folds = "weighting a document does not give the random halves that repeating it gives"
+    sigmoids = "a sigmoid per class (Platt) may prefer another class than the scores"
+    return {
+        "check_sample_weight_equivalence_on_dense_data": folds,
+        "check_sample_weight_equivalence_on_sparse_data": folds,
+        "check_classifiers_train": sigmoids,
+    }
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expect_failures)
+def test_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
