@@ -10,15 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spokeshave.corpus.vectorizer import DocumentVectorizer
     from spokeshave.errors import CorpusError
     from spokeshave.svm import DualLinearSVC
 
 _HOMES = {
     "CorpusError": "errors",
+    "DocumentVectorizer": "corpus.vectorizer",
     "DualLinearSVC": "svm",
 }
 
-__all__ = ["CorpusError", "DualLinearSVC"]
+__all__ = ["CorpusError", "DocumentVectorizer", "DualLinearSVC"]
 
 
 def __getattr__(name: str) -> Any:

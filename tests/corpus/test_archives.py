@@ -82,7 +82,7 @@ def test_only_what_is_wanted_is_read(tmp_path, name):
 
 
 def test_missing_archive(tmp_path):
-    with pytest.raises(CorpusError, match="there is no such file or folder$"):
+    with pytest.raises(CorpusError, match=r"there is no such file or folder$"):
         list(read_members(tmp_path / "x.tar.gz", lambda name: True))
 
 
@@ -90,7 +90,7 @@ def test_missing_archive(tmp_path):
 def test_file_that_is_no_archive(tmp_path, name):
     (tmp_path / name).write_text("text,label\n" * 100)
     with pytest.raises(
-        CorpusError, match="this is neither a folder nor a zip or tar, or it is damaged$"
+        CorpusError, match=r"this is neither a folder nor a zip or tar, or it is damaged$"
     ):
         list(read_members(tmp_path / name, lambda name: True))
 
@@ -118,5 +118,5 @@ def test_zip_with_a_password(tmp_path):
     content = bytearray(path.read_bytes())
     content[content.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(content)
-    with pytest.raises(CorpusError, match="it is locked with a password; unpack it$"):
+    with pytest.raises(CorpusError, match=r"it is locked with a password; unpack it$"):
         list(read_members(path, lambda name: True))

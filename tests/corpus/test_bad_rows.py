@@ -25,10 +25,10 @@ def test_skip_counts():
     bad_rows.report("the label is missing", 3)
     bad_rows.report("the label is missing", 5)
     assert bad_rows.skipped == 2
-    with pytest.raises(CorpusError, match="no documents in it; all its 2 rows are malformed$"):
+    with pytest.raises(CorpusError, match=r"no documents in it; all its 2 rows are malformed$"):
         bad_rows.require_documents(0)
 
 
 def test_unknown_policy():
-    with pytest.raises(ValueError, match="^bad_rows must be 'raise' or 'skip'. Got 'ignore' ins"):
+    with pytest.raises(ValueError, match=r"^bad_rows must be 'raise' or 'skip'. Got 'ignore' ins"):
         BadRows("x.csv", "ignore")

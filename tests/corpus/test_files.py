@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from spokeshave.corpus.files import decode, open_binary, open_text, strip_compression
+from spokeshave.corpus.files import (
+    decode,
+    explain_damage,
+    open_binary,
+    open_text,
+    strip_compression,
+)
 from spokeshave.errors import CorpusError
 
 CONTENT = "naïve\r\ncafé\n" * 500
@@ -74,13 +80,18 @@ def test_damage_inside_a_compressed_file(tmp_path):
         read(path)
 
 
+def test_file_that_may_not_be_read():
+    with pytest.raises(CorpusError, match="reading it is not permitted"), explain_damage("x.csv"):
+        raise PermissionError
+
+
 def test_missing_file(tmp_path):
-    with pytest.raises(CorpusError, match="nothing.csv: there is no such file$"):
+    with pytest.raises(CorpusError, match=r"nothing\.csv: there is no such file$"):
         read(tmp_path / "nothing.csv")
 
 
 def test_folder_in_place_of_a_file(tmp_path):
-    with pytest.raises(CorpusError, match="this is a folder; name a file in it$"):
+    with pytest.raises(CorpusError, match=r"this is a folder; name a file in it$"):
         read(tmp_path)
 
 
@@ -119,7 +130,7 @@ def test_undecodable_bytes_at_the_very_end(tmp_path):
 
 def test_zip_with_several_files(tmp_path):
     path = write_zip(tmp_path / "x.zip", {"a.csv": "", "b.csv": ""})
-    with pytest.raises(CorpusError, match="it must hold one file and holds 2; unpack it$"):
+    with pytest.raises(CorpusError, match=r"it must hold one file and holds 2; unpack it$"):
         read(path)
 
 
@@ -144,7 +155,7 @@ def lock(path: Path) -> Path:
 
 def test_zip_with_a_password(tmp_path):
     path = lock(write_zip(tmp_path / "x.zip", {"a.csv": "text"}))
-    with pytest.raises(CorpusError, match="it is locked with a password; unpack it$"):
+    with pytest.raises(CorpusError, match=r"it is locked with a password; unpack it$"):
         read(path)
 
 

@@ -175,14 +175,14 @@ def test_text_and_label_may_be_one_column(tmp_path):
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl", "x.csv.gz"])
 def test_empty_file(tmp_path, name):
     (tmp_path / name).write_bytes(gzip.compress(b"") if name.endswith("gz") else b"")
-    with pytest.raises(CorpusError, match="there are no documents in it$"):
+    with pytest.raises(CorpusError, match=r"there are no documents in it$"):
         load_texts(tmp_path / name)
 
 
 @pytest.mark.parametrize("format", WRITERS)
 def test_header_alone(tmp_path, format):
     path = write(tmp_path / f"x.{format}", [], [])
-    with pytest.raises(CorpusError, match="there are no documents in it$"):
+    with pytest.raises(CorpusError, match=r"there are no documents in it$"):
         load_texts(path)
 
 
@@ -223,12 +223,16 @@ def test_truncated_gz(tmp_path):
         ),
         (
             {"format": "jsonl", "text": 0},
-            "Columns of jsonl must be named. Got [0, 'label'] instead.",
+            "text and label must be names in jsonl. Got [0, 'label'] instead.",
         ),
-        ({"text": 0}, "Columns must all be names or positions from 0. Got [0, 'label'] instead."),
+        (
+            {"text": 0},
+            "text and label must both be names or both be positions from 0. "
+            "Got [0, 'label'] instead.",
+        ),
         (
             {"text": -1, "label": None},
-            "Columns must all be names or positions from 0. Got [-1] instead.",
+            "text and label must both be names or both be positions from 0. Got [-1] instead.",
         ),
     ],
 )

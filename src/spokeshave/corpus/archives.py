@@ -80,7 +80,9 @@ def _read_tar(path: Path, wanted: Wanted) -> Members:
                 if member.isfile() and _is_plain(name) and wanted(name):
                     contents[name] = archive.extractfile(member).read()  # type: ignore[union-attr]
     except tarfile.TarError:
-        raise CorpusError(path, "this is neither a folder nor a zip or tar, or it is damaged") from None
+        raise CorpusError(
+            path, "this is neither a folder nor a zip or tar, or it is damaged"
+        ) from None
     for name in sorted(contents, key=_parts):
         yield name, contents[name]
 

@@ -117,9 +117,8 @@ def _read_records(reader: Any, bad_rows: BadRows) -> Iterator[tuple[int, list[st
         try:
             record = next(reader, None)
         except csv.Error as error:
-            bad_rows.report(
-                f"the row cannot be split into fields ({error}); check its quotes", number
-            )
+            problem = f"the row cannot be split into fields ({error}); check its quotes"
+            bad_rows.report(problem, number)
             continue
         if record is None:
             return
@@ -142,7 +141,7 @@ def _find_column(path: str | Path, column: str | int, first: Sequence[str]) -> i
 
 def _parse_object(line: str) -> dict[str, object]:
     try:
-        record = json.loads(line)
+        record = json.loads(line.rstrip("\r\n"))
         # JSON can spell half a surrogate pair, which no encoding can write out again.
         if "\\ud" in line or "\\uD" in line:
             json.dumps(record, ensure_ascii=False).encode()
@@ -178,10 +177,5 @@ def _read_parquet_cells(table: Table) -> Iterator[tuple[object, object]]:
             texts, *labels = [rows.get_column(column).to_list() for column in columns]
             yield from zip(texts, labels[0] if labels else repeat(None), strict=False)
     except polars.exceptions.PolarsError as error:
-        raise CorpusError(
-            table.path, f"it cannot be read as parquet ({_first_line(error)})"
-        ) from None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0]
+        raise CorpusError(table.path, f"it cannot be read as parquet ({reason})") from None

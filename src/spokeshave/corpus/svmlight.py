@@ -118,9 +118,9 @@ def _parse_pairs(text: bytes) -> tuple[list[int], list[float]]:
     """Return the indices and the values of a line."""
     tokens = text.replace(b":", b" ").split()
     indices, values = tokens[::2], tokens[1::2]
-    separators = text.strip().translate(None, _ALL_BUT_SEPARATORS)
+    separators = text.strip().translate(None, _ALL_BUT_SEPARATORS) + b" "
     # Nearly every line is as regular as this; what is not is looked at pair by pair.
-    if separators + b" " == b": " * len(indices) and b"".join(indices).isdigit():
+    if separators == b": " * len(values) and b"".join(indices).isdigit():
         with suppress(ValueError):
             numbers = list(map(float, values))
             if isfinite(sum(numbers)) and b"_" not in text:

@@ -147,9 +147,10 @@ def _check_columns(text: object, label: object, format: str) -> None:
     if all(isinstance(column, str) for column in columns):
         return
     if format not in ("csv", "tsv"):
-        raise ValueError(f"Columns of {format} must be named. Got {columns} instead.")
+        raise ValueError(f"text and label must be names in {format}. Got {columns} instead.")
     if not all(isinstance(column, int) and column >= 0 for column in columns):
-        raise ValueError(f"Columns must all be names or positions from 0. Got {columns} instead.")
+        problem = "text and label must both be names or both be positions from 0."
+        raise ValueError(f"{problem} Got {columns} instead.")
 
 
 def _parse_rows(table: Table, rows: Iterator[Row], separator: str | None) -> Iterator[Document]:

@@ -1,0 +1,362 @@
+"""From raw text to a sparse matrix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
+
+from spokeshave.corpus.markup import strip_markup
+from spokeshave.kernels.tokens import (
+    Alphabet,
+    Words,
+    absorb,
+    count_kept,
+    empty_words,
+    join_tokens,
+    look_up,
+    scan,
+    sort_rows,
+)
+
+CHUNK = 1 << 21  # characters of text a thread takes at a time: its vocabulary stays in the cache
+
+
+class TokenRows(NamedTuple):
+    """The distinct tokens of some documents, in CSR form, with their counts."""
+
+    indptr: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Turn raw text into a sparse matrix, by default as in Kołcz and Chowdhury (2007).
+
+    Markup and punctuation go, letters are lowered, a token is a maximal run of characters for
+    which :meth:`str.isalnum` holds, words seen in one document only are dropped, values are 0 or 1
+    and rows have Euclidean length 1. With the same options the vocabulary and the matrix equal
+    those of :class:`sklearn.feature_extraction.text.CountVectorizer` with
+    ``token_pattern=r"(?u)[^\W_]+"`` (binary, counts) or ``TfidfVectorizer``.
+
+    Documents may be any iterable of strings, a generator included: text is read once, in pieces,
+    and not kept.
+
+    Parameters
+    ----------
+    weighting : {"binary", "counts", "tfidf"}, default="binary"
+        Value of a word in a document. The inverse document frequency of "tfidf" is smoothed:
+        ln((1 + documents) / (1 + document frequency)) + 1.
+    norm : {"l2", "l1"} or None, default="l2"
+        Length that each row is brought to.
+    min_df, max_df : int or float, default=2, 1.0
+        Fewest and most documents a word may be in: a count, or as a float a share of them.
+    stop_words : iterable of str or "english", optional
+        Words to leave out; "english" is scikit-learn's list.
+    strip_markup : bool, default=True
+        Whether to remove tags and comments and decode entities first.
+    n_jobs : int, optional
+        Threads; -1 for all cores. The result is the same.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        Column of each word; words are in alphabetical order.
+    idf_ : ndarray of shape (n_words,)
+        Inverse document frequencies; only with ``weighting="tfidf"``.
+
+    Examples
+    --------
+    >>> from spokeshave import DocumentVectorizer
+    >>> vectorizer = DocumentVectorizer(min_df=1)
+    >>> vectorizer.fit_transform(["<b>A plane</b>, a spokeshave", "A chisel"]).toarray().round(2)
+    array([[0.58, 0.  , 0.58, 0.58],
+           [0.71, 0.71, 0.  , 0.  ]])
+    >>> vectorizer.get_feature_names_out()
+    array(['a', 'chisel', 'plane', 'spokeshave'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        *,
+        weighting: str = "binary",
+        norm: str | None = "l2",
+        min_df: float = 2,
+        max_df: float = 1.0,
+        stop_words: Iterable[str] | str | None = None,
+        strip_markup: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.weighting = weighting
+        self.norm = norm
+        self.min_df = min_df
+        self.max_df = max_df
+        self.stop_words = stop_words
+        self.strip_markup = strip_markup
+        self.n_jobs = n_jobs
+
+    def fit(self, raw_documents: Iterable[str], y: object = None) -> Self:
+        """Learn the vocabulary.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str
+            Documents.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self : DocumentVectorizer
+        """
+        self._learn(raw_documents)
+        return self
+
+    def fit_transform(self, raw_documents: Iterable[str], y: object = None) -> sparse.csr_matrix:
+        """Learn the vocabulary and return the matrix, reading the documents once.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str
+            Documents.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        X : csr_matrix of shape (n_documents, n_words)
+        """
+        return self._weigh(self._learn(raw_documents))
+
+    def transform(self, raw_documents: Iterable[str]) -> sparse.csr_matrix:
+        """Return the matrix of the documents; words not in the vocabulary are left out.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str
+            Documents.
+
+        Returns
+        -------
+        X : csr_matrix of shape (n_documents, n_words)
+        """
+        check_is_fitted(self)
+        alphabet = make_alphabet()
+        return self._weigh(
+            [
+                (rows, look_up(self._words, words, alphabet))
+                for rows, words in self._scan(raw_documents)
+            ]
+        )
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the words, in the order of the columns.
+
+        Parameters
+        ----------
+        input_features : object
+            Ignored.
+
+        Returns
+        -------
+        words : ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array(list(self.vocabulary_), dtype=object)
+
+    def _learn(
+        self, raw_documents: Iterable[str]
+    ) -> list[tuple[TokenRows, NDArray[np.int32]]]:
+        """Set the vocabulary; return rows of tokens, and a column or -1 for each token."""
+        self._check_parameters()
+        alphabet, words = make_alphabet(), empty_words()
+        chunks = []
+        for rows, chunk_words in self._scan(raw_documents):
+            ids, words = absorb(words, chunk_words, alphabet)
+            chunks.append((rows, ids))
+        columns = self._choose_columns(words, chunks)
+        return [(rows, columns[ids]) for rows, ids in chunks]
+
+    def _scan(self, raw_documents: Iterable[str]) -> Iterator[tuple[TokenRows, Words]]:
+        """Yield rows of tokens with the vocabulary they refer to, a chunk of text at a time."""
+        if isinstance(raw_documents, str | bytes):
+            raise ValueError(
+                "raw_documents must be an iterable of strings. Got a single string instead."
+            )
+        yield from Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+            delayed(_scan_chunk)(documents, self.strip_markup)
+            for documents in _split_chunks(raw_documents)
+        )
+
+    def _choose_columns(
+        self, words: Words, chunks: list[tuple[TokenRows, NDArray[np.int32]]]
+    ) -> NDArray[np.int32]:
+        """Set the vocabulary and return the column of each word, -1 for those left out."""
+        n_documents = sum(rows.indptr.size - 1 for rows, _ in chunks)
+        frequency = np.zeros(words.size[0], np.int64)
+        for rows, ids in chunks:
+            frequency[ids] += np.bincount(rows.tokens, minlength=ids.size)
+        lowest, highest = self._find_limits(n_documents, words.size[0])
+        stop_words = self._list_stop_words()
+        kept = np.flatnonzero((frequency >= lowest) & (frequency <= highest))
+        names = _spell(words, kept)
+        alphabetical = sorted(set(names) - stop_words)
+        if not alphabetical:
+            raise ValueError(
+                f"No word is left: all {words.size[0]} are stop words or outside min_df="
+                f"{self.min_df} and max_df={self.max_df}. Lower min_df or raise max_df."
+            )
+        self.vocabulary_ = dict(zip(alphabetical, range(len(alphabetical)), strict=True))
+        self._words = _scan_chunk(["\n".join(alphabetical)], without_markup=False)[1]
+        columns = np.full(words.size[0], -1, np.int32)
+        columns[kept] = [self.vocabulary_.get(name, -1) for name in names]
+        if self.weighting == "tfidf":
+            in_order = np.argsort(columns)[-len(alphabetical) :]
+            self.idf_ = np.log((1 + n_documents) / (1.0 + frequency[in_order])) + 1
+        return columns
+
+    def _find_limits(self, n_documents: int, n_words: int) -> tuple[float, float]:
+        """Return the fewest and most documents a word may be in."""
+        if n_documents == 0:
+            raise ValueError("raw_documents must hold at least one document. Got none.")
+        if n_words == 0:
+            raise ValueError(
+                f"raw_documents must hold words. Got {n_documents} without a letter or digit."
+            )
+        lowest, highest = (
+            limit if isinstance(limit, Integral) else limit * n_documents
+            for limit in (self.min_df, self.max_df)
+        )
+        if highest < lowest:
+            raise ValueError(
+                f"max_df must allow at least min_df={self.min_df} of the {n_documents} documents. "
+                f"Got max_df={self.max_df} instead."
+            )
+        return lowest, highest
+
+    def _list_stop_words(self) -> frozenset[str]:
+        if self.stop_words is None:
+            return frozenset()
+        if self.stop_words == "english":
+            return frozenset(ENGLISH_STOP_WORDS)
+        return frozenset(self.stop_words)
+
+    def _weigh(self, chunks: list[tuple[TokenRows, NDArray[np.int32]]]) -> sparse.csr_matrix:
+        """Return the weighted matrix of rows of tokens, given the column of each token."""
+        X = _assemble(chunks, len(self.vocabulary_), self.n_jobs)
+        if self.weighting == "binary":
+            X.data[:] = 1
+        elif self.weighting == "tfidf":
+            X.data *= self.idf_[X.indices]
+        return X if self.norm is None else normalize(X, norm=self.norm, copy=False)
+
+    def _check_parameters(self) -> None:
+        if self.weighting not in ("binary", "counts", "tfidf"):
+            raise ValueError(
+                "weighting must be 'binary', 'counts' or 'tfidf'. "
+                f"Got {self.weighting!r} instead."
+            )
+        if self.norm not in ("l2", "l1", None):
+            raise ValueError(f"norm must be 'l2', 'l1' or None. Got {self.norm!r} instead.")
+        for name in ("min_df", "max_df"):
+            limit = getattr(self, name)
+            is_count = isinstance(limit, Integral) and limit >= 1
+            is_share = not isinstance(limit, Integral) and isinstance(limit, Real) and 0 <= limit <= 1
+            if not is_count and not is_share:
+                raise ValueError(
+                    f"{name} must be a whole number of documents, at least 1, or a share between "
+                    f"0.0 and 1.0. Got {limit!r} instead."
+                )
+        if isinstance(self.stop_words, str) and self.stop_words != "english":
+            raise ValueError(
+                "stop_words must be 'english' or an iterable of words. "
+                f"Got {self.stop_words!r} instead."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+@lru_cache(maxsize=1)
+def make_alphabet() -> Alphabet:
+    """Return which characters are alphanumeric, for the Unicode version of this interpreter."""
+    byte = np.zeros(256, np.uint8)
+    byte[128:] = 1
+    for letter in filter(str.isalnum, map(chr, range(128))):
+        byte[ord(letter)] = ord(letter.lower())
+    every_character = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32", "surrogatepass")
+    wide = np.zeros(0x110000, np.bool_)
+    for run in re.finditer(r"[^\W_]+", every_character):
+        wide[run.start() : run.end()] = True
+    return Alphabet(byte, wide)
+
+
+def _split_chunks(raw_documents: Iterable[str]) -> Iterator[list[str]]:
+    """Yield lists of documents of about ``CHUNK`` characters in all."""
+    chunk: list[str] = []
+    size = 0
+    for number, document in enumerate(raw_documents):
+        if not isinstance(document, str):
+            raise ValueError(
+                f"raw_documents must be strings. Got {type(document).__name__} at position "
+                f"{number} instead."
+            )
+        chunk.append(document)
+        size += len(document)
+        if size >= CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _scan_chunk(documents: list[str], without_markup: bool) -> tuple[TokenRows, Words]:
+    """Return the tokens of each document, and the vocabulary they refer to."""
+    if without_markup:
+        documents = [strip_markup(document) for document in documents]
+    # The kernel lowers ASCII; what else upper case may turn into is for Python to say.
+    encoded = [
+        (text if text.isascii() else text.lower()).encode("utf-8", "surrogatepass")
+        for text in documents
+    ]
+    text = np.frombuffer(b"".join(encoded), np.uint8)
+    ends = np.cumsum([len(document) for document in encoded])
+    *rows, words = scan(text, ends, make_alphabet(), empty_words())
+    return TokenRows(*rows), words
+
+
+def _spell(words: Words, tokens: NDArray[np.intp]) -> list[str]:
+    joined: bytes = join_tokens(words, tokens).tobytes()
+    return joined.decode("utf-8").split("\n")[:-1]
+
+
+def _assemble(
+    chunks: list[tuple[TokenRows, NDArray[np.int32]]], n_columns: int, n_jobs: int | None
+) -> sparse.csr_matrix:
+    """Return the matrix of counts, columns in ascending order in each row."""
+    lengths = [count_kept(rows.indptr, rows.tokens, columns) for rows, columns in chunks]
+    indptr = np.cumsum(np.concatenate([[0], *lengths]))
+    indices = np.empty(indptr[-1], np.int32)
+    counts = np.empty(indptr[-1])
+    first_rows = np.cumsum([0, *map(len, lengths)])
+    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
+        delayed(sort_rows)(
+            *rows, columns, n_columns, indptr[first : first + len(length)], indices, counts
+        )
+        for (rows, columns), length, first in zip(chunks, lengths, first_rows[:-1], strict=True)
+    )
+    return sparse.csr_matrix((counts, indices, indptr), shape=(indptr.size - 1, n_columns))

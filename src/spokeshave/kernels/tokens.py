@@ -1,0 +1,374 @@
+"""Text to token ids.
+
+Documents arrive as one buffer of UTF-8 bytes. A token is a maximal run of alphanumeric characters;
+ASCII letters are lowered here, all others before. The vocabulary is a hash table with linear
+probing that never takes two tokens for one: the first eight bytes of a token, padded with zeros,
+are its key, so short tokens are their keys, and longer ones are compared byte by byte.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.kernels.compiled import compiled
+
+_EMPTY = np.int32(-1)
+_SEPARATOR, _WIDE = np.uint8(0), np.uint8(1)
+_LONG = np.uint64(1) << np.uint64(56)  # no token begins with byte 1: marks the key of a long token
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_ONE, _EIGHT = np.uint64(1), np.uint64(8)
+
+
+class Alphabet(NamedTuple):
+    """What a character is: ``byte`` of UTF-8 bytes, ``wide`` of code points beyond ASCII.
+
+    ``byte`` gives the lower-case form of an ASCII letter or digit, 1 for a byte of a character
+    beyond ASCII, 0 for all else; ``wide`` tells which code points are alphanumeric.
+    """
+
+    byte: NDArray[np.uint8]
+    wide: NDArray[np.bool_]
+
+
+class Words(NamedTuple):
+    """A vocabulary: token t is ``letters[ends[t] : ends[t + 1]]``, in UTF-8.
+
+    ``slots`` is the hash table, a token or -1 each, and ``keys`` the key of the token in each
+    slot. Arrays may be longer than they are filled: ``size`` holds the number of tokens.
+    """
+
+    letters: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    slots: NDArray[np.int32]
+    size: NDArray[np.int64]
+
+
+def empty_words(capacity: int = 1 << 12) -> Words:
+    """Return a vocabulary of no tokens with room for ``capacity``, a power of two."""
+    return Words(
+        np.empty(8 * capacity, np.uint8),
+        np.zeros(capacity + 1, np.int64),
+        np.empty(4 * capacity, np.uint64),
+        np.full(4 * capacity, _EMPTY),
+        np.zeros(1, np.int64),
+    )
+
+
+# Loops over tokens unpack tuples of arrays first: numba would count references to every array of
+# the tuple at each turn, which costs as much as the work itself.
+
+
+@compiled
+def scan(text, document_ends, alphabet, words):
+    """Return the distinct tokens of each document with their counts, and the vocabulary.
+
+    Returns ``indptr, tokens, counts, words``: rows of token ids in order of first occurrence.
+    ``words`` is changed in place while it has room; the one returned is to be used.
+
+    A document is split, then its tokens are looked up, then counted: three plain loops over small
+    arrays are three times faster than one loop that does all.
+    """
+    indptr = np.zeros(document_ends.size + 1, np.int64)
+    tokens = np.empty(text.size // 2 + 1, np.int32)
+    counts = np.empty(text.size // 2 + 1, np.int32)
+    place = np.empty(0, np.int64)  # where in ``tokens`` a token was written last
+    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    begin = 0
+    for document, end in enumerate(document_ends):
+        n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
+        words = _reserve(words, n, end - begin)
+        row = indptr[document]
+        _intern(tokens[row : row + n], text, starts, stops, keys, alphabet.byte, words)
+        if place.size < words.ends.size:
+            place = np.append(place, np.full(words.ends.size - place.size, -1, np.int64))
+        indptr[document + 1] = _count(tokens, counts, place, row, n)
+        begin = end
+    filled = indptr[-1]
+    return indptr, tokens[:filled].copy(), counts[:filled].copy(), words
+
+
+@compiled
+def absorb(words, other, alphabet):
+    """Add the tokens of another vocabulary; return the id here of each, and the vocabulary."""
+    n = other.size[0]
+    words = _reserve(words, n, other.ends[n])
+    starts, stops, keys = _list_tokens(other, alphabet.byte)
+    ids = np.empty(n, np.int32)
+    _intern(ids, other.letters, starts, stops, keys, alphabet.byte, words)
+    return ids, words
+
+
+@compiled
+def look_up(words, other, alphabet):
+    """Return the id here of each token of another vocabulary, -1 where there is none."""
+    letters, ends, keys, slots, _ = words
+    text, byte = other.letters, alphabet.byte
+    starts, stops, token_keys = _list_tokens(other, byte)
+    ids = np.empty(starts.size, np.int32)
+    for i in range(ids.size):
+        start, stop, key = starts[i], stops[i], token_keys[i]
+        ids[i] = slots[_find(text, start, stop, key, byte, letters, ends, keys, slots)]
+    return ids
+
+
+@compiled
+def join_tokens(words, tokens):
+    """Return the letters of the given tokens with a line feed after each."""
+    letters, ends = words.letters, words.ends
+    length = 0
+    for t in tokens:
+        length += ends[t + 1] - ends[t] + 1
+    joined = np.empty(length, np.uint8)
+    q = 0
+    for t in tokens:
+        for p in range(ends[t], ends[t + 1]):
+            joined[q] = letters[p]
+            q += 1
+        joined[q] = 10
+        q += 1
+    return joined
+
+
+@compiled
+def count_kept(indptr, tokens, columns):
+    """Return how many tokens of each row have a column of at least 0."""
+    kept = np.zeros(indptr.size - 1, np.int64)
+    for row in range(kept.size):
+        for p in range(indptr[row], indptr[row + 1]):
+            kept[row] += columns[tokens[p]] >= 0
+    return kept
+
+
+@compiled
+def sort_rows(indptr, tokens, counts, columns, n_columns, begins, out_indices, out_counts):
+    """Write rows of columns in ascending order, tokens of column -1 left out.
+
+    A counting sort over all rows at once: entries go to their columns, columns back to the rows.
+    ``begins`` tells where each row is to begin.
+    """
+    bucket = np.zeros(n_columns + 1, np.int64)
+    for token in tokens:
+        if columns[token] >= 0:
+            bucket[columns[token] + 1] += 1
+    bucket = np.cumsum(bucket)
+    place = bucket[:-1].copy()
+    rows = np.empty(bucket[-1], np.int32)
+    values = np.empty(bucket[-1], out_counts.dtype)
+    for row in range(indptr.size - 1):
+        for p in range(indptr[row], indptr[row + 1]):
+            column = columns[tokens[p]]
+            if column >= 0:
+                rows[place[column]] = row
+                values[place[column]] = counts[p]
+                place[column] += 1
+    place = begins.copy()
+    for column in range(n_columns):
+        for p in range(bucket[column], bucket[column + 1]):
+            out_indices[place[rows[p]]] = column
+            out_counts[place[rows[p]]] = values[p]
+            place[rows[p]] += 1
+
+
+@compiled
+def _longest(document_ends):
+    longest, start = 0, 0
+    for stop in document_ends:
+        longest, start = max(longest, stop - start), stop
+    return longest
+
+
+@compiled
+def _split(text, start, stop, byte, wide, starts, ends, keys):
+    """Write start, end and key of every token in a stretch of text; return how many there are."""
+    p, stop = np.uint64(start), np.uint64(stop)
+    n = np.uint64(0)
+    while True:
+        while p < stop:
+            kind = byte[text[p]]
+            if kind == _SEPARATOR:
+                p += _ONE
+            elif kind == _WIDE and not wide[_code_point(text, p)]:
+                p += _width(text[p])
+            else:
+                break
+        if p >= stop:
+            return np.int64(n)
+        begin, key = p, np.uint64(0)
+        while p < stop:
+            kind = byte[text[p]]
+            if kind > _WIDE:
+                key = key << _EIGHT | np.uint64(kind)
+                p += _ONE
+            elif kind == _WIDE and wide[_code_point(text, p)]:
+                for _ in range(_width(text[p])):
+                    key = key << _EIGHT | np.uint64(text[p])
+                    p += _ONE
+            else:
+                break
+        if p - begin > _EIGHT:
+            key = _make_key(text, begin, p, byte)
+        else:
+            key <<= _EIGHT * (_EIGHT - (p - begin))
+        starts[n], ends[n], keys[n] = begin, p, key
+        n += _ONE
+
+
+@compiled
+def _intern(ids, text, starts, stops, token_keys, byte, words):
+    """Write the id of each token, a new one where it is not there yet; there must be room."""
+    letters, ends, keys, slots, size = words
+    for i in range(ids.size):
+        start, stop, key = starts[i], stops[i], token_keys[i]
+        slot = _find(text, start, stop, key, byte, letters, ends, keys, slots)
+        if slots[slot] == _EMPTY:
+            _add(text, start, stop, key, byte, letters, ends, keys, slots, size, slot)
+        ids[i] = slots[slot]
+
+
+@compiled
+def _count(tokens, counts, place, row, n):
+    """Make the n tokens from ``row`` on distinct, in place; write counts; return where they end."""
+    filled = row
+    for p in range(row, row + n):
+        t = tokens[p]
+        if place[t] >= row:
+            counts[place[t]] += 1
+        else:
+            place[t] = filled
+            tokens[filled] = t
+            counts[filled] = 1
+            filled += 1
+    return filled
+
+
+@compiled
+def _list_tokens(words, byte):
+    """Return start, end and key of every token of a vocabulary."""
+    n = words.size[0]
+    starts, stops, keys = _empty_tokens(n)
+    for t in range(n):
+        starts[t], stops[t] = words.ends[t], words.ends[t + 1]
+        keys[t] = _make_key(words.letters, starts[t], stops[t], byte)
+    return starts, stops, keys
+
+
+@compiled
+def _empty_tokens(n):
+    return np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint64)
+
+
+@compiled
+def _make_key(text, start, end, byte):
+    """Return a token's first eight bytes, padded with zeros, or the hash of a longer token."""
+    key = np.uint64(0)
+    if end - start <= _EIGHT:
+        for p in range(start, end):
+            key = key << _EIGHT | np.uint64(_lower(text[p], byte))
+        return key << (_EIGHT * (_EIGHT - (end - start)))
+    for p in range(start, end):
+        key = (key ^ np.uint64(_lower(text[p], byte))) * _GOLDEN
+        key ^= key >> np.uint64(29)
+    return key >> _EIGHT | _LONG
+
+
+@compiled
+def _width(lead):
+    """Return how many bytes a character beyond ASCII takes, from its first byte."""
+    return np.uint64(2) if lead < 0xE0 else np.uint64(3) if lead < 0xF0 else np.uint64(4)
+
+
+@compiled
+def _code_point(text, p):
+    """Return the character beyond ASCII that begins at p."""
+    width = _width(text[p])
+    code = np.uint64(text[p]) & (np.uint64(0xFF) >> (width + _ONE))
+    for q in range(p + _ONE, p + width):
+        code = code << np.uint64(6) | np.uint64(text[q]) & np.uint64(0x3F)
+    return code
+
+
+@compiled
+def _lower(letter, byte):
+    return byte[letter] if byte[letter] > _WIDE else letter
+
+
+@compiled
+def _find(text, start, end, key, byte, letters, ends, keys, slots):
+    """Return the slot of a token, or the empty one where it belongs."""
+    mask = np.uint64(slots.size - 1)
+    slot = _first_slot(key, mask)
+    while True:
+        t = slots[slot]
+        if t == _EMPTY:
+            return slot
+        if keys[slot] == key and (
+            key >> np.uint64(56) != _ONE
+            or _is_same(text, start, end, byte, letters, ends, np.uint64(t))
+        ):
+            return slot
+        slot = (slot + _ONE) & mask
+
+
+@compiled
+def _first_slot(key, mask):
+    # A short token fills only the upper bytes of its key, and a product never mixes downwards.
+    return (key ^ key >> np.uint64(32)) * _GOLDEN >> np.uint64(32) & mask
+
+
+@compiled
+def _is_same(text, start, end, byte, letters, ends, t):
+    begin = np.uint64(ends[t])
+    if np.uint64(ends[t + _ONE]) - begin != end - start:
+        return False
+    for offset in range(end - start):
+        if letters[begin + offset] != _lower(text[start + offset], byte):
+            return False
+    return True
+
+
+@compiled
+def _add(text, start, stop, key, byte, letters, ends, keys, slots, size, slot):
+    """Put a new token into an empty slot."""
+    t = size[0]
+    begin = np.uint64(ends[t])
+    for offset in range(stop - start):
+        letters[begin + offset] = _lower(text[start + offset], byte)
+    ends[t + 1] = begin + (stop - start)
+    keys[slot] = key
+    slots[slot] = t
+    size[0] = t + 1
+
+
+@compiled
+def _reserve(words, n_tokens, n_letters):
+    """Return the vocabulary with room for so many more tokens and letters."""
+    letters, ends, keys, slots, size = words
+    n_letters += ends[size[0]]
+    if n_letters > letters.size:
+        letters = np.append(letters, np.empty(2 * n_letters - letters.size, np.uint8))
+    capacity = ends.size - 1
+    while capacity < size[0] + n_tokens:
+        capacity *= 2
+    if capacity >= ends.size:
+        ends = np.append(ends, np.empty(capacity + 1 - ends.size, np.int64))
+        keys, slots = _rehash(keys, slots, 4 * capacity)
+    return Words(letters, ends, keys, slots, size)
+
+
+@compiled
+def _rehash(old_keys, old_slots, n_slots):
+    """Return the same tokens in a larger table."""
+    keys = np.empty(n_slots, np.uint64)
+    slots = np.full(n_slots, _EMPTY)
+    mask = np.uint64(n_slots - 1)
+    for old in range(old_slots.size):
+        if old_slots[old] != _EMPTY:
+            slot = _first_slot(old_keys[old], mask)
+            while slots[slot] != _EMPTY:
+                slot = (slot + _ONE) & mask
+            keys[slot], slots[slot] = old_keys[old], old_slots[old]
+    return keys, slots
