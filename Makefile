@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint clean
+.PHONY: demo test clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
@@ -13,6 +13,7 @@ test: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
 	$(BIN)/pytest
 
 $(VENV)/bin/python:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -15,3 +16,9 @@ def data_folder() -> Path:
     if not folder:
         pytest.skip("SPOKESHAVE_DATA is not set: it names the folder of benchmark data")
     return Path(folder)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Return a generator of random numbers, the same in every test."""
+    return np.random.default_rng(0)

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from spokeshave import DualLinearSVC
 
 # Tight enough for the checks that compare two fits to seven digits.
-TIGHT = {"tol": 1e-16, "max_iter": 10_000, "random_state": 0}
+TIGHT = {"tol": 1e-20, "max_iter": 10_000, "random_state": 0}
 ESTIMATORS = [
     DualLinearSVC(**TIGHT),
     DualLinearSVC(loss="squared_hinge", **TIGHT),

@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from spokeshave.corpus.vectorizer import DocumentVectorizer
     from spokeshave.errors import CorpusError
     from spokeshave.svm import DualLinearSVC
+    from spokeshave.tuning import Tuning, tune_C
 
 _HOMES = {
     "CorpusError": "errors",
     "DocumentVectorizer": "corpus.vectorizer",
     "DualLinearSVC": "svm",
+    "Tuning": "tuning",
+    "tune_C": "tuning",
 }
 
-__all__ = ["CorpusError", "DocumentVectorizer", "DualLinearSVC"]
+__all__ = ["CorpusError", "DocumentVectorizer", "DualLinearSVC", "Tuning", "tune_C"]
 
 
 def __getattr__(name: str) -> Any:

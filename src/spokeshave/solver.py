@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -105,9 +105,7 @@ def _solve_used(
         for k, (beta, w, *figures) in zip(block, answers, strict=True):
             dual[k], coef[k] = beta, w[rank]
             intercept[k], n_passes[k], objective[k], gap[k] = figures
-    return Solution(
-        sparse.vstack(dual, format="csr"), coef, intercept, objective, gap, n_passes
-    )
+    return Solution(sparse.vstack(dual, format="csr"), coef, intercept, objective, gap, n_passes)
 
 
 def _rank_by_frequency(X: sparse.csr_matrix) -> NDArray[np.uint32]:
@@ -118,9 +116,7 @@ def _rank_by_frequency(X: sparse.csr_matrix) -> NDArray[np.uint32]:
     return rank
 
 
-def _make_rows(
-    X: sparse.csr_matrix, rank: NDArray[np.uint32], weight: NDArray[np.float64]
-) -> Rows:
+def _make_rows(X: sparse.csr_matrix, rank: NDArray[np.uint32], weight: NDArray[np.float64]) -> Rows:
     """Return the documents for the kernels, without their values where a scale per row will do."""
     indptr = X.indptr.astype(np.uint64)
     scale, squared_length = np.empty((2, X.shape[0]))
@@ -163,7 +159,8 @@ def _solve_block(
 ) -> list[tuple[sparse.csr_matrix, NDArray[np.float64], float, int, float, float]]:
     """Return dual, weights, intercept, passes, objective and gap of each class of a block."""
     n_documents, n_classes = block.y.shape
-    beta, margins, n_sweeps = block.beta, None, 0
+    beta: NDArray[Any] | None = block.beta
+    margins, n_sweeps = None, 0
     if beta is None and n_classes >= FEWEST_TO_SWEEP and stop.max_passes > N_SWEEPS:
         n_sweeps = N_SWEEPS
         beta, margins = _sweep_block(rows, block, bias, n_features, seed)

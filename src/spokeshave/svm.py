@@ -60,7 +60,7 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether to fit Platt's sigmoid on the scores of a 2-fold cross-validation, for
         ``predict_proba``. Costs two more fits on half the documents each.
     warm_start : bool, default=False
-        Whether to start from the dual of the fit before, clipped to the new box. The documents
+        Whether to start from the dual of the fit before, stretched to the new C. The documents
         and classes must be the same ones; their features, C and weights may differ.
     n_jobs : int, optional
         Threads; -1 for all cores.
@@ -69,6 +69,8 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    C_ : float
+        C of the last fit.
     classes_ : ndarray of shape (n_classes,)
         Class labels; column numbers for multilabel targets.
     coef_ : ndarray of shape (n_classes, n_features)
@@ -158,6 +160,7 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         problem = self._pose(X, y, indicator, weight)
         rng = check_random_state(self.random_state)
         solution = self._solve(problem, rng, start)
+        self.C_ = self.C
         self.dual_coef_ = solution.dual_coef
         self.support_ = np.unique(solution.dual_coef.indices)
         self.coef_, self.intercept_ = solution.coef, solution.intercept
@@ -181,11 +184,10 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores : ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
         """
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        return scores if self.multilabel_ or len(self.classes_) > 2 else scores.ravel()
+        is_one_column = not self.multilabel_ and len(self.classes_) == 2
+        return np.asarray(scores.ravel() if is_one_column else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the highest score, or every class of a positive score.
@@ -229,15 +231,14 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol", "intercept_scaling"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < value < np.inf:
+            value: Any = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
                 raise ValueError(f"{name} must be a positive number. Got {value!r} instead.")
         if self.loss not in ("hinge", "squared_hinge"):
-            raise ValueError(
-                f"loss must be 'hinge' or 'squared_hinge'. Got {self.loss!r} instead."
-            )
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a positive integer. Got {self.max_iter!r} instead.")
+            raise ValueError(f"loss must be 'hinge' or 'squared_hinge'. Got {self.loss!r} instead.")
+        max_iter: Any = self.max_iter
+        if not isinstance(max_iter, Integral) or int(max_iter) < 1:
+            raise ValueError(f"max_iter must be a positive integer. Got {max_iter!r} instead.")
 
     def _pose(
         self, X: Any, y: Any, indicator: sparse.csc_matrix, weight: NDArray[np.float64]
@@ -261,7 +262,7 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return solve(problem, stop, seed=rng.randint(2**31), start=start, n_jobs=self.n_jobs)
 
     def _find_start(self, indicator: sparse.csc_matrix) -> sparse.csr_matrix | None:
-        """Return the dual of the fit before, if there was one."""
+        """Return the dual of the fit before, if there was one, stretched to the new C."""
         if not hasattr(self, "dual_coef_"):
             return None
         if self.dual_coef_.shape != indicator.shape[::-1]:
@@ -271,7 +272,7 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"before. Got {indicator.shape[0]} and {indicator.shape[1]} instead; "
                 "set warm_start=False to start anew."
             )
-        return self.dual_coef_
+        return self.dual_coef_ * (self.C / self.C_)
 
     def _warn_if_stopped_early(self) -> None:
         relative_gap = self.duality_gap_ / self.objective_
@@ -359,7 +360,17 @@ def _weigh_classes(
     if class_weight == "balanced":
         positive = weight @ indicator
         size = np.column_stack([weight.sum() - positive, positive])
-        return weight.sum() / (2 * np.where(size > 0, size, weight.sum() / 2))
-    for column, factor in (class_weight or {}).items():
-        factors[column, 1] = factor
+        return np.asarray(weight.sum() / (2 * np.where(size > 0, size, weight.sum() / 2)))
+    if class_weight is not None:
+        by_column = _check_columns(class_weight, len(classes))
+        factors[list(by_column), 1] = list(by_column.values())
     return factors
+
+
+def _check_columns(class_weight: Any, n_classes: int) -> dict[int, float]:
+    if isinstance(class_weight, dict) and set(class_weight) <= set(range(n_classes)):
+        return class_weight
+    raise ValueError(
+        "class_weight must be 'balanced' or a dict of factors with column numbers from 0 to "
+        f"{n_classes - 1} as keys. Got {class_weight!r} instead."
+    )

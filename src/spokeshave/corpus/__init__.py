@@ -2,6 +2,7 @@
 
 from spokeshave.corpus.arff import read_arff
 from spokeshave.corpus.documents import Split, Texts, Vectors
+from spokeshave.corpus.embedded import load_embedded
 from spokeshave.corpus.folders import read_folders
 from spokeshave.corpus.reuters import Story, read_reuters, read_stories
 from spokeshave.corpus.svmlight import read_svmlight
@@ -12,6 +13,7 @@ __all__ = [
     "Story",
     "Texts",
     "Vectors",
+    "load_embedded",
     "load_texts",
     "read_arff",
     "read_folders",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -175,9 +175,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return np.array(list(self.vocabulary_), dtype=object)
 
-    def _learn(
-        self, raw_documents: Iterable[str]
-    ) -> list[tuple[TokenRows, NDArray[np.int32]]]:
+    def _learn(self, raw_documents: Iterable[str]) -> list[tuple[TokenRows, NDArray[np.int32]]]:
         """Set the vocabulary; return rows of tokens, and a column or -1 for each token."""
         self._check_parameters()
         alphabet, words = make_alphabet(), empty_words()
@@ -234,9 +232,9 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"raw_documents must hold words. Got {n_documents} without a letter or digit."
             )
+        limits: tuple[Any, Any] = self.min_df, self.max_df
         lowest, highest = (
-            limit if isinstance(limit, Integral) else limit * n_documents
-            for limit in (self.min_df, self.max_df)
+            float(limit if isinstance(limit, Integral) else limit * n_documents) for limit in limits
         )
         if highest < lowest:
             raise ValueError(
@@ -264,15 +262,14 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         if self.weighting not in ("binary", "counts", "tfidf"):
             raise ValueError(
-                "weighting must be 'binary', 'counts' or 'tfidf'. "
-                f"Got {self.weighting!r} instead."
+                f"weighting must be 'binary', 'counts' or 'tfidf'. Got {self.weighting!r} instead."
             )
         if self.norm not in ("l2", "l1", None):
             raise ValueError(f"norm must be 'l2', 'l1' or None. Got {self.norm!r} instead.")
         for name in ("min_df", "max_df"):
-            limit = getattr(self, name)
-            is_count = isinstance(limit, Integral) and limit >= 1
-            is_share = not isinstance(limit, Integral) and isinstance(limit, Real) and 0 <= limit <= 1
+            limit: Any = getattr(self, name)
+            is_count = isinstance(limit, Integral) and int(limit) >= 1
+            is_share = isinstance(limit, float | np.floating) and 0 <= limit <= 1
             if not is_count and not is_share:
                 raise ValueError(
                     f"{name} must be a whole number of documents, at least 1, or a share between "

@@ -96,7 +96,8 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
     passes = 0
     share = 0.5
     while True:
-        target = share * tol * primal
+        # Far from the optimum the choice of documents is rough: not worth descending on for long.
+        target = max(share * tol * primal, 0.1 * gap)
         left = max_passes - passes
         b, used = _descend(rows, task, bias, beta, w, b, margins, active, target, left, state)
         passes += used
@@ -236,7 +237,12 @@ def _loss(excess, upper, damping):
 
 @compiled
 def _gap(alpha, excess, upper, damping):
-    return alpha * excess + _loss(excess, upper, damping) + 0.5 * damping * alpha * alpha
+    """Return a document's term of the gap, written so that nothing cancels near the optimum."""
+    slack = max(-excess, 0.0)
+    if damping > 0:
+        unbalanced = slack - damping * alpha
+        return alpha * max(excess, 0.0) + unbalanced * unbalanced / (2 * damping)
+    return alpha * max(excess, 0.0) + (upper - alpha) * slack
 
 
 @compiled

@@ -22,7 +22,7 @@ _FAST = ("reassoc", "contract", "nsz")
 
 
 @intrinsic
-def sum_rows(typing_context, W, indices, data, start, stop, out):  # type: ignore[no-untyped-def]
+def sum_rows(typing_context, W, indices, data, start, stop, out):
     """Write the sum of ``data[p] * W[indices[p]]`` for p in [start, stop) into ``out``.
 
     ``data`` may be None: every value is then one.
@@ -42,7 +42,7 @@ def sum_rows(typing_context, W, indices, data, start, stop, out):  # type: ignor
 
 
 @intrinsic
-def add_to_rows(typing_context, W, indices, data, start, stop, step):  # type: ignore[no-untyped-def]
+def add_to_rows(typing_context, W, indices, data, start, stop, step):
     """Add ``data[p] * step`` to ``W[indices[p]]`` for p in [start, stop), in place.
 
     ``data`` may be None: every value is then one.

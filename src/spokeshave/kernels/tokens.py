@@ -73,8 +73,9 @@ def scan(text, document_ends, alphabet, words):
     arrays are three times faster than one loop that does all.
     """
     indptr = np.zeros(document_ends.size + 1, np.int64)
-    tokens = np.empty(text.size // 2 + 1, np.int32)
-    counts = np.empty(text.size // 2 + 1, np.int32)
+    most = text.size // 2 + document_ends.size  # tokens are apart, but not those of two documents
+    tokens = np.empty(most, np.int32)
+    counts = np.empty(most, np.int32)
     place = np.empty(0, np.int64)  # where in ``tokens`` a token was written last
     starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
     begin = 0

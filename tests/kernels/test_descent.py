@@ -1,0 +1,160 @@
+"""The solver's kernels against plain Python and against the optimality conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from spokeshave.kernels.descent import Task, measure, polish, rebuild, score, sweep
+from spokeshave.kernels.lanes import LANES
+from spokeshave.kernels.rows import Rows
+
+HINGE = (np.array([0.7, 1.3]), np.zeros(2))
+SQUARED_HINGE = (np.full(2, np.inf), 0.5 / np.array([0.7, 1.3]))
+LOSSES = pytest.mark.parametrize("costs", [HINGE, SQUARED_HINGE], ids=["hinge", "squared"])
+
+
+def make_rows(dense, weight):
+    X = sparse.csr_matrix(dense)
+    n = X.shape[0]
+    length = (dense**2).sum(axis=1)
+    indptr, indices = X.indptr.astype(np.uint64), X.indices.astype(np.uint32)
+    return Rows(indptr, indices, X.data, np.ones(n), length, weight)
+
+
+def make_problem(rng, n=40, d=8):
+    dense = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    y = np.where(dense @ rng.normal(size=d) + rng.normal(size=n) > 0, 1, -1).astype(np.int8)
+    return dense, y, rng.uniform(0.5, 2, size=n)
+
+
+def limits(y, weight, box, ridge):
+    side = (y > 0).astype(int)
+    return box[side] * weight, ridge[side] / weight
+
+
+def shuffle(items, state):
+    """Shuffle as the kernel does; return the new state."""
+    for s in range(len(items) - 1, 0, -1):
+        for shift in (13, -7, 17):
+            state ^= (state << shift if shift > 0 else state >> -shift) % 2**64
+        t = (state >> 32) * (s + 1) >> 32
+        items[s], items[t] = items[t], items[s]
+    return state
+
+
+def descend(dense, y, weight, box, ridge, bias, n_passes, seed):
+    """Dual coordinate descent over all documents: no shrinking, no tricks."""
+    upper, damping = limits(y, weight, box, ridge)
+    alpha, w, b = np.zeros(len(y)), np.zeros(dense.shape[1]), 0.0
+    order, state = list(range(len(y))), (seed * 0x9E3779B97F4A7C15 + 1) % 2**64
+    for _ in range(n_passes):
+        state = shuffle(order, state)
+        for i in order:
+            gradient = y[i] * (dense[i] @ w + b) - 1 + damping[i] * alpha[i]
+            curvature = dense[i] @ dense[i] + bias + damping[i]
+            new = min(max(alpha[i] - gradient / curvature, 0), upper[i])
+            w += (new - alpha[i]) * y[i] * dense[i]
+            b += (new - alpha[i]) * y[i] * bias
+            alpha[i] = new
+    return alpha * y, w, b
+
+
+@LOSSES
+@pytest.mark.parametrize("bias", [0.0, 1.0, 4.0])
+def test_sweep_equals_plain_descent_in_every_lane(rng, costs, bias):
+    dense, _, weight = make_problem(rng)
+    n, d = dense.shape
+    Y = rng.choice([-1, 1], size=(n, LANES)).astype(np.int8)
+    box, ridge = (np.repeat(c[:, None], LANES, axis=1).astype(np.float32) for c in costs)
+    beta, margins = np.zeros((2, n, LANES), np.float32)
+    W, b = np.zeros((d, LANES), np.float32), np.zeros(LANES, np.float32)
+    sweep(make_rows(dense, weight), Y, box, ridge, bias, beta, W, b, margins, 3, 5)
+    for k in range(LANES):
+        expected = descend(dense, Y[:, k], weight, *costs, bias, 3, 5)
+        for found, wanted in zip((beta[:, k], W[:, k], b[k]), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_a_lane_of_box_zero_stays_at_rest(rng):
+    dense, _, weight = make_problem(rng)
+    n, d = dense.shape
+    box = np.ones((2, LANES), np.float32)
+    box[:, 3] = 0
+    beta, margins = np.zeros((2, n, LANES), np.float32)
+    W, b = np.zeros((d, LANES), np.float32), np.zeros(LANES, np.float32)
+    Y = np.ones((n, LANES), np.int8)
+    no_ridge = np.zeros((2, LANES), np.float32)
+    sweep(make_rows(dense, weight), Y, box, no_ridge, 1.0, beta, W, b, margins, 2, 0)
+    assert not beta[:, 3].any()
+    assert not W[:, 3].any()
+    assert beta[:, 4].any()
+
+
+@LOSSES
+def test_measure_equals_the_definitions_of_primal_and_dual(rng, costs):
+    dense, y, weight = make_problem(rng)
+    rows, task, bias = make_rows(dense, weight), Task(y, *costs), 4.0
+    upper, damping = limits(y, weight, *costs)
+    alpha = rng.random(len(y)) * np.minimum(upper, 2)
+    w, margins = np.empty(dense.shape[1]), np.empty(len(y))
+    b = rebuild(rows, bias, alpha * y, w)
+    score(rows, w, b, margins)
+    np.testing.assert_allclose(w, (alpha * y) @ dense)
+    np.testing.assert_allclose(margins, dense @ w + b)
+    slack = np.maximum(1 - y * margins, 0)
+    loss = upper * slack if not damping.any() else slack**2 / (2 * damping)
+    half_norm = 0.5 * (w @ w + b**2 / bias)  # b is the constant's weight times sqrt(bias)
+    dual = alpha.sum() - half_norm - 0.5 * (damping * alpha**2).sum()
+    primal, gap = measure(rows, task, alpha * y, margins)
+    assert primal == pytest.approx(half_norm + loss.sum())
+    assert gap == pytest.approx(half_norm + loss.sum() - dual)
+
+
+def solve(dense, y, weight, costs, tol, bias=1.0, seed=1):
+    rows, n = make_rows(dense, weight), len(y)
+    beta, w, margins = np.zeros(n), np.zeros(dense.shape[1]), np.zeros(n)
+    b, passes, primal, gap = polish(
+        rows, Task(y, *costs), bias, beta, w, 0.0, margins, tol, 100_000, seed
+    )
+    return beta, w, b, passes, primal, gap
+
+
+@LOSSES
+def test_polish_reaches_the_optimum_of_plain_descent(rng, costs):
+    dense, y, weight = make_problem(rng)
+    _, w, b, _, primal, gap = solve(dense, y, weight, costs, tol=1e-13)
+    _, expected_w, expected_b = descend(dense, y, weight, *costs, 1.0, 5000, 1)
+    np.testing.assert_allclose(w, expected_w, rtol=1e-5, atol=1e-6)
+    assert b == pytest.approx(expected_b, rel=1e-5, abs=1e-6)
+    assert gap <= 1e-13 * primal
+
+
+@LOSSES
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 30), d=st.integers(1, 6))
+def test_polish_meets_the_optimality_conditions(costs, seed, n, d):
+    """KKT: the gradient vanishes inside the box and points outward at its bounds."""
+    dense, y, weight = make_problem(np.random.default_rng(seed), n, d)
+    beta, w, b, _, primal, gap = solve(dense, y, weight, costs, tol=1e-12)
+    upper, damping = limits(y, weight, *costs)
+    alpha = beta * y
+    gradient = y * (dense @ w + b) - 1 + damping * alpha
+    np.testing.assert_allclose(w, beta @ dense, atol=1e-9)
+    assert ((alpha >= 0) & (alpha <= upper)).all()
+    assert gap <= 1e-12 * primal
+    slack = 1e-4
+    assert (gradient[alpha < upper] > -slack).all()
+    assert (gradient[alpha > 0] < slack).all()
+
+
+def test_polish_stops_where_it_is_told(rng):
+    dense, y, weight = make_problem(rng)
+    rows, n = make_rows(dense, weight), len(y)
+    beta, w, margins = np.zeros(n), np.zeros(dense.shape[1]), np.zeros(n)
+    _, passes, primal, gap = polish(rows, Task(y, *HINGE), 1.0, beta, w, 0.0, margins, 1e-12, 2, 1)
+    assert passes == 2
+    assert gap > 1e-12 * primal
