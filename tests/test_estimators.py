@@ -1,4 +1,7 @@
-"""scikit-learn's own checks over every estimator."""
+"""scikit-learn's own checks over every estimator.
+
+It has none for transformers of raw text such as DocumentVectorizer and CountVectorizer.
+"""
 
 from __future__ import annotations
 

@@ -317,6 +317,8 @@ def spoil(X, value):
         (lambda X, y: (spoil(X, np.nan), y), "Input X contains NaN"),
         (lambda X, y: (spoil(X, np.inf), y), "Input X contains infinity"),
         (lambda X, y: (X, y + 0.5), "Unknown label type"),
+        (lambda X, y: (X, np.column_stack([y, y + 2])), "y must be one label per document, or an"),
+        (lambda X, y: (X, np.full((len(y), 2), "a")), "y must be one label per document, or an"),
         (lambda X, y: (X[:0], y[:0]), "Found array with 0 sample"),
         (lambda X, y: (X, y, -np.ones(len(y))), "sample_weight must not be negative"),
         (lambda X, y: (X, y, np.zeros(len(y))), "sample_weight must not be negative, nor zero"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+from mmap import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from spokeshave.kernels.descent import Task, polish, rebuild, score, sweep
 from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import Rows, find_scale, measure_length
 
-N_SWEEPS = 8  # passes before the classes part ways; 6 to 14 are equally fast on RCV1 and 20 News
+N_SWEEPS = 8  # passes before the classes part ways; 5 to 10 are equally fast on RCV1 and 20 News
 FEWEST_TO_SWEEP = 4  # sixteen lanes cost about as much as four classes one by one
 
 
@@ -89,22 +91,22 @@ def _solve_used(
     """Solve a problem in which every document has a weight."""
     rank = _rank_by_frequency(problem.X)
     rows = _make_rows(problem.X, rank, problem.weight)
+    n_classes = problem.indicator.shape[1]
+    coef = np.empty((n_classes, rank.size))
     blocks = _deal_blocks(problem.indicator)
-    solved = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+    # Weights are written where they are to stay: they are most of what a fit holds.
+    solved = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator", batch_size=1)(
         delayed(_solve_block)(
-            rows, _take_block(problem, start, block), problem.bias, rank.size, stop, seed + number
+            rows, _take_block(problem, start, block), problem.bias, rank, stop, seed + number, coef
         )
         for number, block in enumerate(blocks)
     )
-    n_classes = problem.indicator.shape[1]
-    coef = np.empty((n_classes, rank.size))
     intercept, objective, gap = np.empty((3, n_classes))
     n_passes = np.empty(n_classes, np.int64)
     dual = [sparse.csr_matrix((0, 0))] * n_classes
     for block, answers in zip(blocks, solved, strict=True):
-        for k, (beta, w, *figures) in zip(block, answers, strict=True):
-            dual[k], coef[k] = beta, w[rank]
-            intercept[k], n_passes[k], objective[k], gap[k] = figures
+        for k, answer in zip(block, answers, strict=True):
+            dual[k], intercept[k], n_passes[k], objective[k], gap[k] = answer
     return Solution(sparse.vstack(dual, format="csr"), coef, intercept, objective, gap, n_passes)
 
 
@@ -137,6 +139,7 @@ def _deal_blocks(indicator: sparse.csc_matrix) -> list[NDArray[np.intp]]:
 class _Block(NamedTuple):
     """Some of the classes: signs (documents x classes), costs, and a dual to start from."""
 
+    classes: NDArray[np.intp]
     y: NDArray[np.int8]
     box: NDArray[np.float64]
     ridge: NDArray[np.float64]
@@ -149,38 +152,45 @@ def _take_block(
     y = 2 * problem.indicator[:, block].toarray() - 1
     box, ridge = problem.box[block], problem.ridge[block]
     if start is None:
-        return _Block(y, box, ridge, None)
+        return _Block(block, y, box, ridge, None)
     upper = np.where(y > 0, box[:, 1], box[:, 0]) * problem.weight[:, None]
-    return _Block(y, box, ridge, np.clip(start[block].toarray().T * y, 0, upper) * y)
+    return _Block(block, y, box, ridge, np.clip(start[block].toarray().T * y, 0, upper) * y)
 
 
 def _solve_block(
-    rows: Rows, block: _Block, bias: float, n_features: int, stop: Stop, seed: int
-) -> list[tuple[sparse.csr_matrix, NDArray[np.float64], float, int, float, float]]:
-    """Return dual, weights, intercept, passes, objective and gap of each class of a block."""
+    rows: Rows,
+    block: _Block,
+    bias: float,
+    rank: NDArray[np.uint32],
+    stop: Stop,
+    seed: int,
+    coef: NDArray[np.float64],
+) -> list[tuple[sparse.csr_matrix, float, int, float, float]]:
+    """Return dual, intercept, passes, objective and gap of each class; write its weights."""
     n_documents, n_classes = block.y.shape
     beta: NDArray[Any] | None = block.beta
     margins, n_sweeps = None, 0
     if beta is None and n_classes >= FEWEST_TO_SWEEP and stop.max_passes > N_SWEEPS:
         n_sweeps = N_SWEEPS
-        beta, margins = _sweep_block(rows, block, bias, n_features, seed)
+        beta, margins = _sweep_block(rows, block, bias, rank.size, seed)
     answers = []
+    w = np.empty(rank.size)
+    margins_k = np.empty(n_documents)
     for k in range(n_classes):
         task = Task(np.ascontiguousarray(block.y[:, k]), block.box[k], block.ridge[k])
         beta_k = np.zeros(n_documents) if beta is None else beta[:, k].astype(np.float64)
-        w = np.empty(n_features)
         b = rebuild(rows, bias, beta_k, w)
         if margins is None:
-            margins_k = np.empty(n_documents)
             score(rows, w, b, margins_k)
         else:
-            margins_k = margins[:, k].astype(np.float64)
+            margins_k[:] = margins[:, k]
         left = stop.max_passes - n_sweeps
         b, passes, objective, gap = polish(
             rows, task, bias, beta_k, w, b, margins_k, stop.tol, left, seed
         )
+        coef[block.classes[k]] = w[rank]
         dual = sparse.csr_matrix(beta_k[None, :])
-        answers.append((dual, w, b, passes + n_sweeps, objective, gap))
+        answers.append((dual, b, passes + n_sweeps, objective, gap))
     return answers
 
 
@@ -190,7 +200,7 @@ def _sweep_block(
     """Return the dual and the scores (documents x lanes) after the sweeps that classes share."""
     n_documents, n_classes = block.y.shape
     spare = ((0, 0), (0, LANES - n_classes))
-    beta, margins = np.zeros((2, n_documents, LANES), np.float32)
+    beta, margins = _map_zeros((2, n_documents, LANES))
     sweep(
         rows,
         np.pad(block.y, spare, constant_values=-1),
@@ -198,10 +208,19 @@ def _sweep_block(
         np.pad(block.ridge.T, spare).astype(np.float32),
         bias,
         beta,
-        np.zeros((n_features, LANES), np.float32),
+        _map_zeros((n_features, LANES)),
         np.zeros(LANES, np.float32),
         margins,
         N_SWEEPS,
         seed,
     )
     return beta, margins
+
+
+def _map_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return zeros in memory of their own, which goes back to the system when they are done.
+
+    From the common heap each thread would keep a few times as much, for want of a hole that fits.
+    """
+    memory = mmap(-1, max(1, 4 * prod(shape)))
+    return np.ndarray(shape, np.float32, memory)

@@ -16,7 +16,7 @@ from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from spokeshave.calibration import fit_sigmoid, sigmoid
@@ -312,10 +312,21 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _check_targets(y: Any) -> Any:
     """Return y as a vector of labels or as a sparse indicator matrix."""
+    if y.ndim == 2 and (sparse.issparse(y) or y.shape[1] > 1):
+        return _check_indicator(y)
     check_classification_targets(y)
-    if type_of_target(y) == "multilabel-indicator":
-        return sparse.csr_matrix(y)
     return column_or_1d(y, warn=True)
+
+
+def _check_indicator(y: Any) -> sparse.csr_matrix:
+    if y.dtype.kind in "biuf":
+        indicator = sparse.csr_matrix(y)
+        if (indicator.data[indicator.data != 0] == 1).all():
+            return indicator
+    raise ValueError(
+        "y must be one label per document, or an indicator matrix of zeros and ones. "
+        "Got a matrix of other values instead."
+    )
 
 
 def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:
@@ -335,7 +346,9 @@ def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64
 def _binarize(y: Any) -> tuple[NDArray[Any], sparse.csc_matrix]:
     """Return the classes and an int8 indicator: one column per class, one for two classes."""
     if y.ndim == 2:
-        return np.arange(y.shape[1]), sparse.csc_matrix(y, dtype=np.int8)
+        indicator = sparse.csc_matrix(y, dtype=np.int8)
+        indicator.eliminate_zeros()
+        return np.arange(y.shape[1]), indicator
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y must have at least two classes. Got one class only: {classes[0]}.")

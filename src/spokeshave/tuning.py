@@ -87,7 +87,7 @@ def tune_C(
     X, y = indexable(X, y)
     scorer = check_scoring(estimator, scoring)
     folds = check_cv(cv, y, classifier=True).split(X, y)
-    scores = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
+    scores = Parallel(n_jobs=estimator.n_jobs, prefer="threads", batch_size=1)(
         delayed(_score_fold)(estimator, X, y, values, train, test, scorer) for train, test in folds
     )
     by_value = np.transpose(scores)

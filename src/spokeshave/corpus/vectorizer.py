@@ -192,7 +192,9 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "raw_documents must be an iterable of strings. Got a single string instead."
             )
-        yield from Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+        yield from Parallel(
+            n_jobs=self.n_jobs, prefer="threads", return_as="generator", batch_size=1
+        )(
             delayed(_scan_chunk)(documents, self.strip_markup)
             for documents in _split_chunks(raw_documents)
         )
@@ -350,7 +352,7 @@ def _assemble(
     indices = np.empty(indptr[-1], np.int32)
     counts = np.empty(indptr[-1])
     first_rows = np.cumsum([0, *map(len, lengths)])
-    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
+    Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
         delayed(sort_rows)(
             *rows, columns, n_columns, indptr[first : first + len(length)], indices, counts
         )

@@ -18,6 +18,8 @@ documents that still move measures the gap as it goes:
 Two stages. ``sweep`` visits all documents a few times in float32 for sixteen classes at once,
 while nearly every document still moves in some class. ``polish`` finishes one class in float64 on
 the documents that still move, and returns when the gap measured over all documents is small.
+LIBLINEAR's shrinking, more eager since all documents are measured in the end, tells which ones
+move; and most of the time goes to the few that move most, which halves the work and more.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ from numpy.typing import NDArray
 from spokeshave.kernels.compiled import compiled
 from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
 from spokeshave.kernels.rows import add_row, dot
+
+SETTLED_SHARE = 0.3  # a document at a bound rests when its gradient points outward by this share
+HOT_SHARE = 0.1  # a document is hot when its violation is at least this share of the worst
+HOT_PASSES = 4  # visits to the hot documents between two passes over all that move
 
 
 class Task(NamedTuple):
@@ -143,41 +149,93 @@ def measure(rows, task, beta, margins):
 def _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, state):
     """Pass over the documents that still move until the gap among them is at most ``target``.
 
-    Shrinks as LIBLINEAR does: a document at a bound leaves when its gradient points outward by
-    more than any violation of the pass before. Returns the intercept and the number of passes.
+    Between two passes, the documents that moved most are visited a few times more. Returns the
+    intercept and the number of passes over all that move.
     """
+    violation = np.empty(beta.size, np.float32)
     highest, lowest = _violations(rows, task, beta, margins)
     m = _choose_active(rows, task, beta, margins, highest, lowest, active)
     passes = 0
     while passes < max_passes:
         passes += 1
         _shuffle(active, m, state)
-        next_highest, next_lowest, gap = 0.0, 0.0, 0.0
-        s = 0
-        while s < m:
-            i = active[s]
-            y = task.y[i]
-            upper, damping = _limits(rows, task, i)
-            alpha, excess = beta[i] * y, y * (b + dot(rows, i, w)) - 1.0
-            gradient = excess + damping * alpha
-            if _is_settled(alpha, gradient, upper, highest, lowest):
-                m -= 1
-                active[s] = active[m]
-                continue
-            s += 1
-            gap += _gap(alpha, excess, upper, damping)
-            projected = _project(alpha, gradient, upper)
-            next_highest, next_lowest = max(next_highest, projected), min(next_lowest, projected)
-            if projected != 0:
-                new = alpha - gradient / (rows.squared_length[i] + bias + damping)
-                new = min(max(new, 0.0), upper)
-                beta[i] = new * y
-                b += (new - alpha) * y * bias
-                add_row(rows, i, (new - alpha) * y, w)
+        b, m, gap, highest, lowest = _visit_active(
+            rows, task, bias, beta, w, b, active, m, highest, lowest, violation
+        )
         if gap <= target:
             break
-        highest, lowest = _unless_zero(next_highest, np.inf), _unless_zero(next_lowest, -np.inf)
+        n_hot = _bring_forward(active, m, violation, HOT_SHARE * max(highest, -lowest))
+        for _ in range(HOT_PASSES):
+            _shuffle(active, n_hot, state)
+            b = _visit_hot(rows, task, bias, beta, w, b, active, n_hot)
     return b, passes
+
+
+@compiled
+def _visit_active(rows, task, bias, beta, w, b, active, m, highest, lowest, violation):
+    """Take a step on each active document and drop the settled ones, judged by the pass before.
+
+    Returns the intercept, how many documents stay active, the gap among them as it was met, and
+    the largest and the smallest projected gradient.
+    """
+    bound_above, bound_below = _bound(highest, np.inf), _bound(lowest, -np.inf)
+    highest, lowest, gap = 0.0, 0.0, 0.0
+    s = 0
+    while s < m:
+        i = active[s]
+        y = task.y[i]
+        upper, damping = _limits(rows, task, i)
+        alpha, excess = beta[i] * y, y * (b + dot(rows, i, w)) - 1.0
+        gradient = excess + damping * alpha
+        if _is_settled(alpha, gradient, upper, bound_above, bound_below):
+            m -= 1
+            active[s] = active[m]
+            continue
+        s += 1
+        gap += _gap(alpha, excess, upper, damping)
+        projected = _project(alpha, gradient, upper)
+        highest, lowest = max(highest, projected), min(lowest, projected)
+        violation[i] = abs(projected)
+        if projected != 0:
+            b += bias * _step(rows, i, y, alpha, gradient, upper, damping, bias, beta, w)
+    return b, m, gap, highest, lowest
+
+
+@compiled
+def _visit_hot(rows, task, bias, beta, w, b, active, n_hot):
+    """Take a step on each of the first ``n_hot`` active documents; return the intercept."""
+    for s in range(n_hot):
+        i = active[s]
+        y = task.y[i]
+        upper, damping = _limits(rows, task, i)
+        alpha = beta[i] * y
+        gradient = y * (b + dot(rows, i, w)) - 1.0 + damping * alpha
+        if _project(alpha, gradient, upper) != 0:
+            b += bias * _step(rows, i, y, alpha, gradient, upper, damping, bias, beta, w)
+    return b
+
+
+@compiled
+def _step(rows, i, y, alpha, gradient, upper, damping, bias, beta, w):
+    """Move one document to the best alpha while all others rest; return the change of beta."""
+    new = alpha - gradient / (rows.squared_length[i] + bias + damping)
+    new = min(max(new, 0.0), upper)
+    beta[i] = new * y
+    step = (new - alpha) * y
+    add_row(rows, i, step, w)
+    return step
+
+
+@compiled
+def _bring_forward(active, m, violation, bar):
+    """Put the active documents of at least so much violation first; return how many there are."""
+    n_hot = 0
+    for s in range(m):
+        i = active[s]
+        if violation[i] >= bar:
+            active[s], active[n_hot] = active[n_hot], i
+            n_hot += 1
+    return n_hot
 
 
 @compiled
@@ -190,12 +248,13 @@ def _violations(rows, task, beta, margins):
         gradient = task.y[i] * margins[i] - 1.0 + damping * alpha
         projected = _project(alpha, gradient, upper)
         highest, lowest = max(highest, projected), min(lowest, projected)
-    return _unless_zero(highest, np.inf), _unless_zero(lowest, -np.inf)
+    return highest, lowest
 
 
 @compiled
 def _choose_active(rows, task, beta, margins, highest, lowest, active):
     """Write the documents that are not settled into ``active``; return how many there are."""
+    highest, lowest = _bound(highest, np.inf), _bound(lowest, -np.inf)
     m = 0
     for i in range(beta.size):
         upper, damping = _limits(rows, task, i)
@@ -246,8 +305,9 @@ def _gap(alpha, excess, upper, damping):
 
 
 @compiled
-def _unless_zero(value, otherwise):
-    return value if value != 0 else otherwise
+def _bound(violation, otherwise):
+    """Return how far outward a settled gradient points, given the worst violation."""
+    return SETTLED_SHARE * violation if violation != 0 else otherwise
 
 
 @compiled
