@@ -283,9 +283,20 @@ def test_an_empty_document_is_scored_by_the_intercept():
     np.testing.assert_allclose(model.decision_function(X[-1]), [model.intercept_])
 
 
+@LOSSES
+def test_an_empty_document_without_intercept_costs_one_error(loss):
+    X, y = make_text(2)
+    X = sparse.vstack([X, sparse.csr_matrix((1, X.shape[1]))], format="csr")
+    with_empty = DualLinearSVC(loss=loss, fit_intercept=False, **TIGHT).fit(X, [*y, 0])
+    without = DualLinearSVC(loss=loss, fit_intercept=False, **TIGHT).fit(X[:-1], y)
+    np.testing.assert_allclose(with_empty.coef_, without.coef_, atol=1e-5)
+    np.testing.assert_allclose(with_empty.objective_, without.objective_ + 1)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must give every class a positive fact"),
         ({"C": -1.0}, "C must be a positive number. Got -1.0 instead."),
         ({"C": 0}, "C must be a positive number. Got 0 instead."),
         ({"C": np.inf}, "C must be a positive number. Got inf instead."),

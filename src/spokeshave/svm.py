@@ -245,6 +245,11 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Problem:
         """Return the problem that the parameters and the data stand for."""
         factors = _weigh_classes(self.class_weight, self.classes_, y, indicator, weight)
+        if not ((factors > 0) & (factors < np.inf)).all():
+            raise ValueError(
+                "class_weight must give every class a positive factor. "
+                f"Got {self.class_weight!r} instead."
+            )
         if self.loss == "hinge":
             box, ridge = self.C * factors, np.zeros_like(factors)
         else:

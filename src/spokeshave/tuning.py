@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
+from sklearn.utils.multiclass import type_of_target
 
 if TYPE_CHECKING:
     from spokeshave.svm import DualLinearSVC
@@ -56,7 +57,8 @@ def tune_C(
     Parameters
     ----------
     estimator : DualLinearSVC
-        The model to tune; it is not changed. Its ``n_jobs`` threads share out the folds.
+        The model to tune; it is not changed. Its ``n_jobs`` threads share out the
+        classes, or the folds where there are two classes.
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
         Documents.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
@@ -87,15 +89,20 @@ def tune_C(
     X, y = indexable(X, y)
     scorer = check_scoring(estimator, scoring)
     folds = check_cv(cv, y, classifier=True).split(X, y)
-    scores = Parallel(n_jobs=estimator.n_jobs, prefer="threads", batch_size=1)(
-        delayed(_score_fold)(estimator, X, y, values, train, test, scorer) for train, test in folds
+    # Two classes are one block of work, so then the folds are what can run side by side.
+    one_block = type_of_target(y) == "binary"
+    outer, inner = (estimator.n_jobs, 1) if one_block else (1, estimator.n_jobs)
+    model = clone(estimator).set_params(warm_start=True, n_jobs=inner)
+    scores = Parallel(n_jobs=outer, prefer="threads", batch_size=1)(
+        delayed(_score_fold)(clone(model), X, y, values, train, test, scorer)
+        for train, test in folds
     )
     by_value = np.transpose(scores)
     return Tuning(values[int(by_value.mean(axis=1).argmax())], values, by_value)
 
 
 def _score_fold(
-    estimator: DualLinearSVC,
+    model: DualLinearSVC,
     X: Any,
     y: Any,
     Cs: tuple[float, ...],
@@ -103,7 +110,6 @@ def _score_fold(
     test: NDArray[np.intp],
     scorer: Any,
 ) -> list[float]:
-    model = clone(estimator).set_params(warm_start=True, n_jobs=1)
     return [
         float(scorer(model.set_params(C=C).fit(X[train], y[train]), X[test], y[test])) for C in Cs
     ]

@@ -1,14 +1,42 @@
-"""How every kernel is compiled."""
+"""How every kernel is compiled, and when a compiled one is stale."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numba
 
-# Threads run side by side without the interpreter's lock, and a kernel compiles once per machine.
-# Sums may be reordered, but infinities and NaN keep their meaning.
-compiled: Callable[..., Any] = numba.njit(
-    nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}
-)
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a kernel, once per machine and not for every run.
+
+    Threads run it side by side without the interpreter's lock. Sums may be reordered, but
+    infinities and NaN keep their meaning: a division by zero is infinite, as in numpy.
+    """
+    kernel = numba.njit(
+        function,
+        nogil=True,
+        cache=True,
+        error_model="numpy",
+        fastmath={"reassoc", "contract", "nsz"},
+    )
+    _forget_stale(kernel.stats.cache_path)
+    return kernel
+
+
+@lru_cache
+def _forget_stale(folder: str) -> None:
+    """Remove compiled kernels that are older than any source of a kernel.
+
+    numba looks at the file of a kernel, not at those of the kernels that it calls. The time a
+    file was put in its place counts: an installed file may be older than it is new here.
+    """
+    newest = max(path.stat().st_ctime for path in Path(__file__).parent.glob("*.py"))
+    for index in Path(folder).glob("*.nbi"):
+        with suppress(OSError):  # another process may have been faster
+            if index.stat().st_mtime < newest:
+                index.unlink()
