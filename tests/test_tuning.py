@@ -43,6 +43,20 @@ def test_multilabel_targets(rng):
     assert tune_C(model, X, Y, Cs=[1e-4, 1.0], scoring="f1_macro").C == 1.0
 
 
+def test_labels_may_be_a_list_of_strings(iris):
+    X, y = iris
+    names = ["abc"[label] for label in y]
+    expected = tune_C(DualLinearSVC(random_state=0), X, y, Cs=[0.01, 0.1])
+    found = tune_C(DualLinearSVC(random_state=0), X.tolist(), names, Cs=[0.01, 0.1])
+    np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+def test_labels_and_rows_of_different_length(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        tune_C(DualLinearSVC(), X, y[:-1])
+
+
 def test_no_values_is_an_error(iris):
     with pytest.raises(ValueError, match=r"Cs must hold at least one value"):
         tune_C(DualLinearSVC(), *iris, Cs=[])

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import indexable
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def tune_C(
     values = tuple(sorted(float(C) for C in Cs))
     if not values:
         raise ValueError("Cs must hold at least one value. Got none.")
-    X, y = indexable(X, y)
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
+    check_consistent_length(X, y)
     scorer = check_scoring(estimator, scoring)
     folds = check_cv(cv, y, classifier=True).split(X, y)
     # Two classes are one block of work, so then the folds are what can run side by side.
