@@ -42,6 +42,7 @@ def test_demo_for_people_says_the_same(result):
     assert "\x1b" not in done.stdout
     assert f"accuracy {result['accuracy']:.3f}" in done.stdout
     assert "strongest words" in done.stdout
+    assert "loading kernels" in done.stdout  # the run before has compiled them
 
 
 def test_demo_draws_a_progress_bar_on_a_terminal():

@@ -23,9 +23,10 @@ def test_there_are_thousands_of_documents_in_many_classes(corpus):
     assert set(sizes) <= set(PACKAGES)
 
 
-def test_no_document_stands_twice_or_is_short(corpus):
-    assert max(Counter(corpus.texts).values()) < 30  # alike once their names are gone
-    assert all(isinstance(text, str) and text.strip() for text in corpus.texts)
+def test_no_document_stands_twice_or_is_empty(corpus):
+    # Two may come to be alike once their names are gone, but hardly ever.
+    assert len(set(corpus.texts)) > 0.99 * len(corpus)
+    assert all(text.strip() for text in corpus.texts)
 
 
 def test_no_word_names_a_label(corpus):

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from spokeshave.kernels import compiled as module
-from spokeshave.kernels.descent import polish
 
 
 def test_kernels_older_than_a_source_are_forgotten(tmp_path):
@@ -15,10 +13,6 @@ def test_kernels_older_than_a_source_are_forgotten(tmp_path):
     module._forget_stale(str(tmp_path))
     assert not old.exists()
     assert new.exists()
-
-
-def test_the_cache_is_where_numba_says():
-    assert Path(polish.stats.cache_path).is_dir()
 
 
 def test_division_by_zero_is_infinite():
