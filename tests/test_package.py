@@ -47,7 +47,7 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 
 FLOORS = [
     ("kernels", "errors"),
-    ("corpus", "calibration", "solver"),
+    ("corpus", "calibration", "solver", "targets"),
     ("svm",),
     ("tuning",),
     ("cli",),

@@ -12,15 +12,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import check_array, check_random_state, column_or_1d
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from spokeshave.calibration import fit_sigmoid, sigmoid
 from spokeshave.solver import Problem, Solution, Stop, solve, take_documents
+from spokeshave.targets import binarize, check_targets
 
 
 def _has_probability(model: DualLinearSVC) -> bool:
@@ -153,8 +153,8 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
-        y, weight = _check_targets(y), _check_weight(sample_weight, X)
-        self.classes_, indicator = _binarize(y)
+        y, weight = check_targets(y), _check_weight(sample_weight, X)
+        self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         start = self._find_start(indicator) if self.warm_start else None
         problem = self._pose(X, y, indicator, weight)
@@ -315,25 +315,6 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _check_targets(y: Any) -> Any:
-    """Return y as a vector of labels or as a sparse indicator matrix."""
-    if y.ndim == 2 and (sparse.issparse(y) or y.shape[1] > 1):
-        return _check_indicator(y)
-    check_classification_targets(y)
-    return column_or_1d(y, warn=True)
-
-
-def _check_indicator(y: Any) -> sparse.csr_matrix:
-    if y.dtype.kind in "biuf":
-        indicator = sparse.csr_matrix(y)
-        if (indicator.data[indicator.data != 0] == 1).all():
-            return indicator
-    raise ValueError(
-        "y must be one label per document, or an indicator matrix of zeros and ones. "
-        "Got a matrix of other values instead."
-    )
-
-
 def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:
     if sample_weight is None:
         return np.ones(X.shape[0])
@@ -346,21 +327,6 @@ def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64
     if (weight < 0).any() or not weight.any():
         raise ValueError("sample_weight must not be negative, nor zero for every document.")
     return np.asarray(weight)
-
-
-def _binarize(y: Any) -> tuple[NDArray[Any], sparse.csc_matrix]:
-    """Return the classes and an int8 indicator: one column per class, one for two classes."""
-    if y.ndim == 2:
-        indicator = sparse.csc_matrix(y, dtype=np.int8)
-        indicator.eliminate_zeros()
-        return np.arange(y.shape[1]), indicator
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"y must have at least two classes. Got one class only: {classes[0]}.")
-    shape = len(y), len(classes)
-    ones = np.ones(len(y), np.int8)
-    indicator = sparse.csc_matrix((ones, (np.arange(len(y)), codes)), shape=shape)
-    return classes, indicator[:, 1:] if len(classes) == 2 else indicator
 
 
 def _weigh_classes(
