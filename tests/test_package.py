@@ -16,7 +16,8 @@ SOURCES = Path(spokeshave.__file__).parent
 
 def test_every_public_name_can_be_had():
     for name in spokeshave.__all__:
-        assert getattr(spokeshave, name).__name__ == name
+        found = getattr(spokeshave, name)
+        assert name.isupper() or found.__name__ == name
     assert dir(spokeshave) == sorted(spokeshave.__all__)
 
 
@@ -46,10 +47,15 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 
 
 FLOORS = [
-    ("kernels", "errors"),
-    ("corpus", "calibration", "solver", "targets"),
-    ("svm",),
-    ("tuning",),
+    ("kernels", "errors", "cuts", "drawing", "targets"),
+    ("corpus", "calibration", "solver", "documents", "evaluation"),
+    ("svm", "path", "curve"),
+    ("tuning", "learners"),
+    ("ranking",),
+    ("trained",),
+    ("cutting",),
+    ("tracing",),
+    ("selection", "stability"),
     ("cli",),
 ]
 

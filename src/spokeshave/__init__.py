@@ -11,19 +11,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spokeshave.corpus.vectorizer import DocumentVectorizer
+    from spokeshave.curve import Choice, FeatureCurve
+    from spokeshave.cuts import PAPER_FRACTIONS
     from spokeshave.errors import CorpusError
+    from spokeshave.evaluation import PairedTest, paired_test
+    from spokeshave.ranking import Ranking, rank_features
     from spokeshave.svm import DualLinearSVC
+    from spokeshave.tracing import feature_curve
     from spokeshave.tuning import Tuning, tune_C
 
 _HOMES = {
+    "PAPER_FRACTIONS": "cuts",
+    "Choice": "curve",
     "CorpusError": "errors",
     "DocumentVectorizer": "corpus.vectorizer",
     "DualLinearSVC": "svm",
+    "FeatureCurve": "curve",
+    "PairedTest": "evaluation",
+    "Ranking": "ranking",
     "Tuning": "tuning",
+    "feature_curve": "tracing",
+    "paired_test": "evaluation",
+    "rank_features": "ranking",
     "tune_C": "tuning",
 }
 
-__all__ = ["CorpusError", "DocumentVectorizer", "DualLinearSVC", "Tuning", "tune_C"]
+__all__ = [
+    "PAPER_FRACTIONS",
+    "Choice",
+    "CorpusError",
+    "DocumentVectorizer",
+    "DualLinearSVC",
+    "FeatureCurve",
+    "PairedTest",
+    "Ranking",
+    "Tuning",
+    "feature_curve",
+    "paired_test",
+    "rank_features",
+    "tune_C",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from spokeshave.kernels.descent import Task, polish, rebuild, score, sweep
 from spokeshave.kernels.lanes import LANES
-from spokeshave.kernels.rows import Rows, find_scale, measure_length
+from spokeshave.kernels.rows import Rows, make_rows
 
 N_SWEEPS = 8  # passes before the classes part ways; 5 to 10 are equally fast on RCV1 and 20 News
 FEWEST_TO_SWEEP = 4  # sixteen lanes cost about as much as four classes one by one
@@ -89,8 +89,9 @@ def _solve_used(
     problem: Problem, stop: Stop, seed: int, start: sparse.csr_matrix | None, n_jobs: int | None
 ) -> Solution:
     """Solve a problem in which every document has a weight."""
-    rank = _rank_by_frequency(problem.X)
-    rows = _make_rows(problem.X, rank, problem.weight)
+    X = problem.X
+    rank = rank_by_frequency(X)
+    rows = make_rows(X.indptr, rank[X.indices], X.data, problem.weight)
     n_classes = problem.indicator.shape[1]
     coef = np.empty((n_classes, rank.size))
     blocks = _deal_blocks(problem.indicator)
@@ -110,22 +111,12 @@ def _solve_used(
     return Solution(sparse.vstack(dual, format="csr"), coef, intercept, objective, gap, n_passes)
 
 
-def _rank_by_frequency(X: sparse.csr_matrix) -> NDArray[np.uint32]:
+def rank_by_frequency(X: sparse.csr_matrix) -> NDArray[np.uint32]:
     """Return each feature's place by document frequency: frequent weights then share the cache."""
     frequency = np.bincount(X.indices, minlength=X.shape[1])
     rank = np.empty(X.shape[1], np.uint32)
     rank[np.argsort(-frequency, kind="stable")] = np.arange(X.shape[1], dtype=np.uint32)
     return rank
-
-
-def _make_rows(X: sparse.csr_matrix, rank: NDArray[np.uint32], weight: NDArray[np.float64]) -> Rows:
-    """Return the documents for the kernels, without their values where a scale per row will do."""
-    indptr = X.indptr.astype(np.uint64)
-    scale, squared_length = np.empty((2, X.shape[0]))
-    measure_length(indptr, X.data, squared_length)
-    if find_scale(indptr, X.data, scale):
-        return Rows(indptr, rank[X.indices], None, scale, squared_length, weight)
-    return Rows(indptr, rank[X.indices], X.data, np.ones_like(scale), squared_length, weight)
 
 
 def _deal_blocks(indicator: sparse.csc_matrix) -> list[NDArray[np.intp]]:

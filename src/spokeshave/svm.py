@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from spokeshave.calibration import fit_sigmoid, sigmoid
+from spokeshave.documents import tidy
 from spokeshave.solver import Problem, Solution, Stop, solve, take_documents
 from spokeshave.targets import binarize, check_targets
 
@@ -153,11 +154,11 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
-        y, weight = check_targets(y), _check_weight(sample_weight, X)
+        X, y, weight = tidy(X), check_targets(y), _check_weight(sample_weight, X)
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         start = self._find_start(indicator) if self.warm_start else None
-        problem = self._pose(X, y, indicator, weight)
+        problem = pose(self, X, y, indicator, weight)
         rng = check_random_state(self.random_state)
         solution = self._solve(problem, rng, start)
         self.C_ = self.C
@@ -240,23 +241,6 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(max_iter, Integral) or int(max_iter) < 1:
             raise ValueError(f"max_iter must be a positive integer. Got {max_iter!r} instead.")
 
-    def _pose(
-        self, X: Any, y: Any, indicator: sparse.csc_matrix, weight: NDArray[np.float64]
-    ) -> Problem:
-        """Return the problem that the parameters and the data stand for."""
-        factors = _weigh_classes(self.class_weight, self.classes_, y, indicator, weight)
-        if not ((factors > 0) & (factors < np.inf)).all():
-            raise ValueError(
-                "class_weight must give every class a positive factor. "
-                f"Got {self.class_weight!r} instead."
-            )
-        if self.loss == "hinge":
-            box, ridge = self.C * factors, np.zeros_like(factors)
-        else:
-            box, ridge = np.full_like(factors, np.inf), 0.5 / (self.C * factors)
-        bias = float(self.intercept_scaling) ** 2 if self.fit_intercept else 0.0
-        return Problem(sparse.csr_matrix(X), indicator, weight, box, ridge, bias)
-
     def _solve(
         self,
         problem: Problem,
@@ -313,6 +297,29 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def pose(
+    model: DualLinearSVC,
+    X: Any,
+    y: Any,
+    indicator: sparse.csc_matrix,
+    weight: NDArray[np.float64],
+) -> Problem:
+    """Return the problem that a model's parameters and the data stand for."""
+    classes = np.arange(y.shape[1]) if y.ndim == 2 else np.unique(y)
+    factors = _weigh_classes(model.class_weight, classes, y, indicator, weight)
+    if not ((factors > 0) & (factors < np.inf)).all():
+        raise ValueError(
+            "class_weight must give every class a positive factor. "
+            f"Got {model.class_weight!r} instead."
+        )
+    if model.loss == "hinge":
+        box, ridge = model.C * factors, np.zeros_like(factors)
+    else:
+        box, ridge = np.full_like(factors, np.inf), 0.5 / (model.C * factors)
+    bias = float(model.intercept_scaling) ** 2 if model.fit_intercept else 0.0
+    return Problem(X, indicator, weight, box, ridge, bias)
 
 
 def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:

@@ -21,9 +21,10 @@ def check_targets(y: Any) -> Any:
 
 def _check_indicator(y: Any) -> sparse.csr_matrix:
     if y.dtype.kind in "biuf":
-        indicator = sparse.csr_matrix(y)
-        if (indicator.data[indicator.data != 0] == 1).all():
-            return indicator
+        values = y.data if sparse.issparse(y) else y
+        is_one = values == 1
+        if (is_one | (values == 0)).all():
+            return sparse.csr_matrix(y if sparse.issparse(y) else is_one, dtype=np.int8)
     raise ValueError(
         "y must be one label per document, or an indicator matrix of zeros and ones. "
         "Got a matrix of other values instead."
@@ -39,7 +40,34 @@ def binarize(y: Any) -> tuple[NDArray[Any], sparse.csc_matrix]:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y must have at least two classes. Got one class only: {classes[0]}.")
-    shape = len(y), len(classes)
-    ones = np.ones(len(y), np.int8)
-    indicator = sparse.csc_matrix((ones, (np.arange(len(y)), codes)), shape=shape)
-    return classes, indicator[:, 1:] if len(classes) == 2 else indicator
+    return classes, _indicate(codes, len(classes))
+
+
+def align(y: Any, like: Any, classes: NDArray[Any]) -> sparse.csc_matrix:
+    """Return an indicator of targets ``y`` with the columns that ``binarize`` gives for ``like``.
+
+    Examples
+    --------
+    >>> align(np.array(["b", "a"]), np.array(["a", "b", "c"]), np.array(["a", "b", "c"])).toarray()
+    array([[0, 1, 0],
+           [1, 0, 0]], dtype=int8)
+    """
+    if y.ndim != like.ndim or (y.ndim == 2 and y.shape[1] != like.shape[1]):
+        raise ValueError(
+            "y_test must be of the kind y is, with a column per class where y has columns. "
+            f"Got shapes {y.shape} and {like.shape}."
+        )
+    if y.ndim == 2:
+        return binarize(y)[1]
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(
+            f"y_test must hold labels that y holds. Got {str(unknown[0])!r}, which it does not."
+        )
+    return _indicate(np.searchsorted(classes, y), len(classes))
+
+
+def _indicate(codes: NDArray[np.intp], n_classes: int) -> sparse.csc_matrix:
+    ones, shape = np.ones(codes.size, np.int8), (codes.size, n_classes)
+    indicator = sparse.csc_matrix((ones, (np.arange(codes.size), codes)), shape=shape)
+    return indicator[:, 1:] if n_classes == 2 else indicator

@@ -6,31 +6,37 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from spokeshave.kernels.rows import Rows, add_row, dot, find_scale, measure_length
+from spokeshave.kernels.rows import (
+    DROPPED,
+    add_row,
+    copy_rows,
+    dot,
+    drop_features,
+    find_scale,
+    make_rows,
+    rescale,
+)
 
 
-def make_rows(X, *, with_values):
-    indptr = X.indptr.astype(np.uint64)
-    scale = np.ones(X.shape[0])
-    if not with_values:
-        assert find_scale(indptr, X.data, scale)
-    length = np.empty(X.shape[0])
-    measure_length(indptr, X.data, length)
-    data = X.data if with_values else None
-    indices = X.indices.astype(np.uint32)
-    return Rows(indptr, indices, data, scale, length, np.ones(X.shape[0]))
-
-
-@pytest.fixture
-def X(rng):
-    dense = (rng.random((7, 5)) < 0.5) * rng.random((7, 1))
+@pytest.fixture(params=["values", "scales"])
+def X(request, rng):
+    values = rng.random((7, 5)) if request.param == "values" else rng.random((7, 1))
+    dense = (rng.random((7, 5)) < 0.5) * values
     dense[3] = 0
     return sparse.csr_matrix(dense)
 
 
-@pytest.mark.parametrize("with_values", [True, False])
-def test_rows_equal_dense_arithmetic(X, rng, with_values):
-    rows = make_rows(X, with_values=with_values)
+def take_rows(X):
+    return make_rows(X.indptr, X.indices, X.data, np.ones(X.shape[0]))
+
+
+def test_rows_of_like_values_have_no_values(X):
+    is_alike = all(len(set(row[row != 0])) <= 1 for row in X.toarray())
+    assert (take_rows(X).data is None) == is_alike
+
+
+def test_rows_equal_dense_arithmetic(X, rng):
+    rows = take_rows(X)
     w = rng.normal(size=5)
     for i, row in enumerate(X.toarray()):
         assert dot(rows, i, w) == pytest.approx(row @ w)
@@ -50,3 +56,21 @@ def test_find_scale_of_an_empty_row_is_one():
     scale = np.empty(2)
     assert find_scale(X.indptr.astype(np.uint64), X.data, scale)
     np.testing.assert_array_equal(scale, [1, 0.5])
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_dropped_features_are_gone_and_the_others_renumbered(X, rng, unit):
+    rows = copy_rows(take_rows(X))
+    number = np.array([DROPPED, 1, 0, DROPPED, 2])
+    drop_features(rows.indptr, rows.indices, rows.data, number)
+    rescale(rows.indptr, rows.data, unit, rows.scale, rows.squared_length)
+    kept = X.toarray()[:, [2, 1, 4]]
+    if unit:
+        lengths = np.linalg.norm(kept, axis=1, keepdims=True)
+        kept = kept / np.where(lengths > 0, lengths, 1)
+    w = rng.normal(size=3)
+    np.testing.assert_allclose([dot(rows, i, w) for i in range(7)], kept @ w)
+    np.testing.assert_allclose(rows.squared_length, (kept**2).sum(axis=1))
+    np.testing.assert_allclose(
+        [dot(take_rows(X), i, np.ones(5)) for i in range(7)], X.sum(axis=1).A1
+    )

@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spokeshave.kernels.chance import seeded, shuffle
 from spokeshave.kernels.compiled import compiled
 from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
 from spokeshave.kernels.rows import add_row, dot
@@ -55,12 +56,12 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
     """
     n = rows.scale.size
     order = np.arange(n).astype(np.uint32)
-    state = _seeded(seed)
+    state = seeded(seed)
     total = np.empty(LANES, np.float32)
     step = np.empty(LANES, np.float32)
     bias = np.float32(bias)
     for _ in range(n_sweeps):
-        _shuffle(order, n, state)
+        shuffle(order, n, state)
         for i in order:
             start, stop = rows.indptr[i], rows.indptr[i + np.uint32(1)]
             scale, weight = np.float32(rows.scale[i]), np.float32(rows.weight[i])
@@ -97,7 +98,7 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
     the gap, the last two measured over all documents.
     """
     active = np.empty(beta.size, np.uint32)
-    state = _seeded(seed)
+    state = seeded(seed)
     primal, gap = measure(rows, task, beta, margins)
     passes = 0
     share = 0.5
@@ -158,7 +159,7 @@ def _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, 
     passes = 0
     while passes < max_passes:
         passes += 1
-        _shuffle(active, m, state)
+        shuffle(active, m, state)
         b, m, gap, highest, lowest = _visit_active(
             rows, task, bias, beta, w, b, active, m, highest, lowest, violation
         )
@@ -166,7 +167,7 @@ def _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, 
             break
         n_hot = _bring_forward(active, m, violation, HOT_SHARE * max(highest, -lowest))
         for _ in range(HOT_PASSES):
-            _shuffle(active, n_hot, state)
+            shuffle(active, n_hot, state)
             b = _visit_hot(rows, task, bias, beta, w, b, active, n_hot)
     return b, passes
 
@@ -308,22 +309,3 @@ def _gap(alpha, excess, upper, damping):
 def _bound(violation, otherwise):
     """Return how far outward a settled gradient points, given the worst violation."""
     return SETTLED_SHARE * violation if violation != 0 else otherwise
-
-
-@compiled
-def _seeded(seed):
-    """Return the state of a generator of our own: numba's differs from thread to thread."""
-    return np.array([np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)])
-
-
-@compiled
-def _shuffle(items, m, state):
-    """Shuffle the first m items in place (Fisher and Yates, xorshift64)."""
-    x = state[0]
-    for s in range(m - 1, 0, -1):
-        x ^= x << np.uint64(13)
-        x ^= x >> np.uint64(7)
-        x ^= x << np.uint64(17)
-        t = (x >> np.uint64(32)) * np.uint64(s + 1) >> np.uint64(32)
-        items[s], items[t] = items[t], items[s]
-    state[0] = x

@@ -1,9 +1,9 @@
-"""Sixteen classes at a time: rows of a feature-major weight matrix as vectors.
+"""Sixteen classes or cuts at a time: rows of a feature-major weight matrix as vectors.
 
-A row of ``W`` holds the weights of one feature for ``LANES`` classes, a cache line of float32.
-numba leaves a loop of sixteen steps scalar, so the two loops that decide the speed of a
-one-vs-rest fit are written in LLVM's vector types here: a nonzero is loaded once and serves
-all classes.
+A row of ``W`` holds the weights of one feature for ``LANES`` classes, a cache line of float32, or
+for as many cuts in float64. numba leaves a loop of sixteen steps scalar, so the two loops that
+decide the speed are written in LLVM's vector types here: a nonzero is loaded once and serves all
+lanes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from numba.extending import intrinsic
 
 LANES = 16
 _INDEX = ir.IntType(64)
-_VECTOR = ir.VectorType(ir.FloatType(), LANES)
 _FAST = ("reassoc", "contract", "nsz")
 
 
@@ -34,7 +33,7 @@ def sum_rows(typing_context, W, indices, data, start, stop, out):
         def add_row(p: Any, total: Any) -> Any:
             return builder.fadd(total, rows.term(rows.load(rows.address(p)), p), flags=_FAST)
 
-        total = _loop(builder, args[3], args[4], add_row, ir.Constant(_VECTOR, None))
+        total = _loop(builder, args[3], args[4], add_row, ir.Constant(rows.vector, None))
         rows.store(total, rows.vector_at(5))
         return context.get_dummy_value()
 
@@ -74,17 +73,19 @@ class _Rows:
             else None
             for kind, value in zip(signature.args, args, strict=True)
         ]
+        self.number = context.get_data_type(signature.args[0].dtype)
+        self.vector = ir.VectorType(self.number, LANES)
 
     def address(self, p: Any) -> Any:
         """Return where the row of the p-th nonzero begins."""
         W, indices = self.arrays[:2]
         feature = self.builder.zext(self.builder.load(self.builder.gep(indices, [p])), _INDEX)
         offset = self.builder.mul(feature, ir.Constant(_INDEX, LANES))
-        return self.builder.bitcast(self.builder.gep(W, [offset]), _VECTOR.as_pointer())
+        return self.builder.bitcast(self.builder.gep(W, [offset]), self.vector.as_pointer())
 
     def vector_at(self, argument: int) -> Any:
         """Return the address of the vector that an argument's array holds."""
-        return self.builder.bitcast(self.arrays[argument], _VECTOR.as_pointer())
+        return self.builder.bitcast(self.arrays[argument], self.vector.as_pointer())
 
     def load(self, address: Any) -> Any:
         return self.builder.load(address, align=4)
@@ -98,10 +99,12 @@ class _Rows:
         if data is None:
             return vector
         value = self.builder.load(self.builder.gep(data, [p]))
-        if isinstance(value.type, ir.DoubleType):
-            value = self.builder.fptrunc(value, ir.FloatType())
+        if value.type != self.number:
+            is_wider = isinstance(value.type, ir.DoubleType)
+            convert = self.builder.fptrunc if is_wider else self.builder.fpext
+            value = convert(value, self.number)
         first = self.builder.insert_element(
-            ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
+            ir.Constant(self.vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
         )
         everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
         values = self.builder.shuffle_vector(first, first, everywhere)

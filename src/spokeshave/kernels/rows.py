@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from spokeshave.kernels.compiled import compiled
 
+DROPPED = np.uint32(2**32 - 1)
+
 
 class Rows(NamedTuple):
     """Documents as CSR rows, ``data`` None where all values of a row equal its ``scale``.
@@ -23,6 +25,25 @@ class Rows(NamedTuple):
     scale: NDArray[np.float64]
     squared_length: NDArray[np.float64]
     weight: NDArray[np.float64]
+
+
+def make_rows(
+    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], weight: NDArray[np.float64]
+) -> Rows:
+    """Return the rows of a CSR matrix, without their values where a scale per row will do."""
+    indptr, indices = indptr.astype(np.uint64), indices.astype(np.uint32, copy=False)
+    scale, squared_length = np.empty((2, weight.size))
+    measure_length(indptr, data, squared_length)
+    if find_scale(indptr, data, scale):
+        return Rows(indptr, indices, None, scale, squared_length, weight)
+    return Rows(indptr, indices, data, np.ones_like(scale), squared_length, weight)
+
+
+def copy_rows(rows: Rows) -> Rows:
+    """Return rows that may be changed in place; the weights, which are not, are shared."""
+    data = None if rows.data is None else rows.data.copy()
+    scale, squared_length = rows.scale.copy(), rows.squared_length.copy()
+    return Rows(rows.indptr.copy(), rows.indices.copy(), data, scale, squared_length, rows.weight)
 
 
 @compiled
@@ -59,6 +80,34 @@ def add_row(rows, i, step, w):
     """Add ``step`` times row i to the weights, in place."""
     start, stop = rows.indptr[i], rows.indptr[i + 1]
     _step_along(rows.indices, rows.data, start, stop, step * rows.scale[i], w)
+
+
+@compiled
+def drop_features(indptr, indices, data, number):
+    """Drop the features whose new number is ``DROPPED`` and renumber the others, in place."""
+    start, q = indptr[0], np.uint64(0)
+    for i in range(np.uint64(indptr.size - 1)):
+        stop = indptr[i + np.uint64(1)]
+        for p in range(start, stop):
+            indices[q] = number[indices[p]]
+            if data is not None:
+                data[q] = data[p]
+            q += np.uint64(indices[q] != DROPPED)
+        start, indptr[i + np.uint64(1)] = stop, q
+
+
+@compiled
+def rescale(indptr, data, unit, scale, squared_length):
+    """Write the squared length of each row; if ``unit``, first scale the row to length one."""
+    for i in range(np.uint64(scale.size)):
+        squares = 0.0
+        for p in range(indptr[i], indptr[i + np.uint64(1)]):
+            squares += 1.0 if data is None else np.float64(data[p]) * np.float64(data[p])
+        length = abs(scale[i]) * np.sqrt(squares)
+        if unit and length > 0:
+            scale[i] /= length
+            length = 1.0
+        squared_length[i] = length * length
 
 
 # ``data`` is an argument of its own here: numba prunes the test for None when it compiles.

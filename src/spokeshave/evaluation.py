@@ -1,0 +1,178 @@
+"""Numbers compared with truth and with chance: measures, their averages, paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from spokeshave.kernels.order import tally
+
+TOP = 20
+LARGEST_SCORE = 1e300  # beyond it differences of scores overflow
+
+
+class Counts(NamedTuple):
+    """What measures are made of: counts that add up over classes, of any shape.
+
+    Attributes
+    ----------
+    positive, negative : documents of the class, and the others
+    pairs, won : pairs of a positive and a negative document, and those in which the positive has
+        the higher score, ties counting half
+    best_true, best_false : positives and negatives that reach the threshold of the best F1
+    true, false : positives and negatives of a score above 0
+    top, top_true : the documents of highest score, and the positives among them
+    """
+
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+    won: NDArray[np.float64]
+    best_true: NDArray[np.float64]
+    best_false: NDArray[np.float64]
+    true: NDArray[np.float64]
+    false: NDArray[np.float64]
+    top: NDArray[np.float64]
+    top_true: NDArray[np.float64]
+
+
+MEASURES: dict[str, Callable[[Counts], NDArray[np.float64]]] = {
+    "auc": lambda t: t.won / t.pairs,
+    "best_f1": lambda t: 2 * t.best_true / (t.best_true + t.best_false + t.positive),
+    "f1": lambda t: 2 * t.true / (t.true + t.false + t.positive),
+    "accuracy": lambda t: (t.true + t.negative - t.false) / (t.positive + t.negative),
+    "precision_at_20": lambda t: t.top_true / t.top,
+}
+
+
+def measure(name: str, counts: Counts) -> NDArray[np.float64]:
+    """Return a measure of each class, NaN for a class without a document to find.
+
+    Examples
+    --------
+    >>> counts, _ = count_order(np.array([[0.1, -0.2, 0.7]]), np.array([2]))
+    >>> measure("auc", counts)
+    array([1.])
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = MEASURES[name](counts)
+    return np.where(counts.positive > 0, values, np.nan)
+
+
+def pool(counts: Counts, axis: int) -> Counts:
+    """Return the sums along an axis: a measure of them is the micro-average.
+
+    A pair is of one class: scores of classes trained apart are not compared with one another.
+    """
+    return Counts(*(field.sum(axis=axis) for field in counts))
+
+
+def mean_known(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return the mean of what is not NaN, NaN where nothing is left.
+
+    Examples
+    --------
+    >>> mean_known(np.array([[1.0, np.nan], [3.0, np.nan]]), axis=0)
+    array([ 2., nan])
+    """
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0).sum(axis=axis) / known.sum(axis=axis))
+
+
+def count_order(
+    scores: NDArray[np.float64], positives: NDArray[np.intp]
+) -> tuple[Counts, NDArray[np.float64]]:
+    """Return the counts of each row of scores (cuts x documents), and its best threshold.
+
+    A document is taken for a positive when its score reaches the threshold. The scores of the
+    positives are overwritten.
+    """
+    n_cuts, n_documents = scores.shape
+    found = np.zeros((n_cuts, 7))
+    if positives.size:
+        of_positives = np.sort(scores[:, positives], axis=1)
+        if not np.abs(of_positives).max() < LARGEST_SCORE:
+            raise ValueError("Scores overflow. Scale the features, to rows of length one say.")
+        scores[:, positives] = -np.inf
+        table = np.empty((1 << int(4 * positives.size + 16).bit_length()) + 1, np.uint32)
+        tally(scores, of_positives, table, TOP, found)
+    won, best_true, best_false, true, false, top_true, threshold = found.T
+    positive = np.full(n_cuts, float(positives.size))
+    negative = n_documents - positive
+    top = np.full(n_cuts, float(min(TOP, n_documents)))
+    counts = Counts(
+        positive,
+        negative,
+        positive * negative,
+        won,
+        best_true,
+        best_false,
+        true,
+        false,
+        top,
+        top_true,
+    )
+    return counts, threshold
+
+
+class PairedTest(NamedTuple):
+    """A paired t-test: ``mean_difference`` is of the first minus the second, over ``n`` pairs."""
+
+    statistic: float
+    p_value: float
+    mean_difference: float
+    n: int
+
+
+def paired_test(a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided") -> PairedTest:
+    """Test whether two methods differ over the same classes or tasks.
+
+    The macro t-test of Yang and Liu (1999), a pair per class; pairs with a NaN, such as a class
+    without a test document, are left out.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        What each method scored on each class or task, in the same order.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Whether a differs from b, is greater on average, or is less.
+
+    Returns
+    -------
+    test : PairedTest
+        ``p_value`` is 1 where no pair differs (0.5 for a one-sided test).
+
+    Examples
+    --------
+    >>> test = paired_test([0.9, 0.8, 0.7], [0.8, 0.75, 0.68], alternative="greater")
+    >>> round(test.mean_difference, 3), round(test.p_value, 3), test.n
+    (0.057, 0.068, 3)
+    """
+    if alternative not in ("two-sided", "greater", "less"):
+        raise ValueError(
+            f"alternative must be 'two-sided', 'greater' or 'less'. Got {alternative!r} instead."
+        )
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(
+            "a and b must be one number per class or task, in the same order. "
+            f"Got shapes {first.shape} and {second.shape} instead."
+        )
+    difference = (first - second)[~np.isnan(first - second)]
+    if difference.size < 2:
+        raise ValueError(f"A paired test needs two pairs or more. Got {difference.size}.")
+    n, mean = difference.size, float(difference.mean())
+    error = float(difference.std(ddof=1)) / n**0.5
+    statistic = mean / error if error else float(np.copysign(np.inf, mean)) if mean else 0.0
+    tail = stats.t(n - 1).sf
+    p_value = {
+        "two-sided": 2 * tail(abs(statistic)),
+        "greater": tail(statistic),
+        "less": tail(-statistic),
+    }[alternative]
+    return PairedTest(statistic, float(p_value), mean, n)

@@ -1,0 +1,83 @@
+"""One class retrained at every cut, from the most features to the fewest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.kernels.descent import Task, polish, rebuild, score
+from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale
+from spokeshave.solver import Stop
+
+
+class Retrained(NamedTuple):
+    """The optimum at a cut: the features kept and their weights, y times alpha, how near."""
+
+    features: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+    intercept: float
+    beta: NDArray[np.float64]
+    objective: float
+    gap: float
+
+
+class Path(NamedTuple):
+    """How to go from cut to cut.
+
+    Documents are scaled to ``unit`` length at each cut or left as they are; ``warm`` starts from
+    the dual of the cut before, and ``rerank`` orders the features anew by the weights found there.
+    """
+
+    unit: bool
+    warm: bool
+    rerank: bool
+
+
+def retrain(
+    rows: Rows,
+    n_features: int,
+    task: Task,
+    bias: float,
+    order: NDArray[np.uint32],
+    ends: NDArray[np.intp],
+    beta: NDArray[np.float64],
+    path: Path,
+    stop: Stop,
+    seed: int,
+) -> Iterator[Retrained]:
+    """Yield the optimum at each cut, the last cut, which keeps most, first.
+
+    ``order`` holds the features of the class, best first, and ``beta`` is a dual to start from.
+    The rows are changed: they must be a copy.
+    """
+    features = np.arange(n_features, dtype=np.uint32)
+    place = np.full(n_features, n_features)
+    place[order] = np.arange(order.size)
+    beta, margins = beta.copy(), np.empty(beta.size)
+    for end in ends[::-1]:
+        features = _keep(rows, features, place[features] < end, path.unit)
+        weights = np.zeros(features.size)
+        if not path.warm:
+            beta[:] = 0
+        b = rebuild(rows, bias, beta, weights)
+        score(rows, weights, b, margins)
+        b, _, objective, gap = polish(
+            rows, task, bias, beta, weights, b, margins, stop.tol, stop.max_passes, seed
+        )
+        yield Retrained(features, weights, b, beta.copy(), objective, gap)
+        if path.rerank:
+            place[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)
+
+
+def _keep(
+    rows: Rows, features: NDArray[np.uint32], kept: NDArray[np.bool_], unit: bool
+) -> NDArray[np.uint32]:
+    """Drop all other features from the rows, in place; return those that are left."""
+    number = np.full(kept.size, DROPPED)
+    number[kept] = np.arange(np.count_nonzero(kept), dtype=np.uint32)
+    drop_features(rows.indptr, rows.indices, rows.data, number)
+    rescale(rows.indptr, rows.data, unit, rows.scale, rows.squared_length)
+    return features[kept]

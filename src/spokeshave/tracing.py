@@ -1,0 +1,353 @@
+"""How a feature curve is found: one fit, then every cut of every class."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+
+from spokeshave.curve import FeatureCurve
+from spokeshave.cuts import PAPER_FRACTIONS, check_cuts
+from spokeshave.cutting import (
+    Bench,
+    Cut,
+    Documents,
+    collect,
+    find_cut,
+    lay_out,
+    renumber,
+    retrain_class,
+    score_masked,
+    score_weighted,
+    set_up,
+    weigh_support_vectors,
+)
+from spokeshave.documents import check_documents
+from spokeshave.evaluation import Counts, count_order, mean_known
+from spokeshave.path import Path
+from spokeshave.ranking import check_criterion
+from spokeshave.svm import DualLinearSVC
+from spokeshave.targets import align, binarize
+from spokeshave.trained import Trained, train
+
+RETRAINING = {
+    "exact": Path(unit=True, warm=False, rerank=False),
+    "warm": Path(unit=True, warm=True, rerank=False),
+    "rfe": Path(unit=True, warm=True, rerank=True),
+}
+SHARES_PER_THREAD = 4  # of the classes: enough to even out, and little time spent on dealing
+METHODS = ("mask", "sv_set", *RETRAINING)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for, the data aside."""
+
+    method: str
+    by: str
+    estimator: Any
+    cuts: NDArray[Any]
+    aggregate: str | None
+    renormalize: bool | None
+    n_jobs: int | None
+    random_state: Any
+
+
+class Job(NamedTuple):
+    """A class to trace: its row of the model, its column among all classes, and its documents."""
+
+    k: int
+    column: int
+    positives: NDArray[np.intp]
+    seed: int
+
+
+class ClassCurve(NamedTuple):
+    """One class in one fold: an entry per cut, the number of its ranked features, and the gap."""
+
+    counts: Counts
+    thresholds: NDArray[np.float64]
+    n_features: NDArray[np.intp]
+    n_ranked: int
+    gap: float
+
+
+class Fold(NamedTuple):
+    """The curves of the classes of one fold, None for a class it does not train."""
+
+    curves: list[ClassCurve | None]
+    fit_seconds: float
+
+
+def feature_curve(
+    X: Any,
+    y: Any,
+    *,
+    X_test: Any = None,
+    y_test: Any = None,
+    cv: Any = None,
+    method: str = "mask",
+    by: str = "normal",
+    estimator: Any = None,
+    cuts: Any = PAPER_FRACTIONS,
+    aggregate: str | None = None,
+    renormalize: bool | None = None,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> FeatureCurve:
+    """Measure quality at every cut, for every class against the rest.
+
+    Kolcz and Chowdhury, "Avoidance of model re-induction in SVM-based feature selection for text
+    categorization", IJCAI 2007, and beyond: one fit, then all cuts in one pass over the documents.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_documents, n_features)
+        Training documents.
+    y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+        Labels, or a column of zeros and ones per class.
+    X_test, y_test : like X and y, optional
+        Documents to measure quality on. What is chosen from such a curve was chosen on them, and
+        the result says so.
+    cv : int, splitter or iterable, optional
+        Folds of X to measure quality on instead, as in scikit-learn: ranked, cut and trained on
+        the other folds. 5 where there is no test set.
+    method : {"mask", "sv_set", "exact", "warm", "rfe"}, default="mask"
+        "mask" drops weights; "sv_set" adds up the masked and re-normalised support vectors again;
+        "exact" retrains at each cut; "warm" reaches the same optimum from the dual of the cut
+        before; "rfe" ranks anew by each retrained model before the next cut.
+    by : str, default="normal"
+        The criterion, as in `rank_features`.
+    estimator : estimator, optional
+        A `DualLinearSVC`, the default one if None; for "mask" any linear model of scikit-learn.
+        With a test set a fitted one is used as it is; it must have been fitted on X and y.
+    cuts : sequence of float or int, or "log", default=PAPER_FRACTIONS
+        Fractions of the features with a nonzero score, counts, or powers of two.
+    aggregate : {"max", "mean"}, optional
+        One ranking for all classes, of the largest or the mean score; each class has its own by
+        default.
+    renormalize : bool, optional
+        Whether documents are scaled to length one after each cut. By default as in the paper: not
+        for "mask", and otherwise if the documents of X have length one.
+    n_jobs : int, optional
+        Threads over classes; -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the default estimator, of retraining and of ``by="random"``.
+
+    Returns
+    -------
+    curve : FeatureCurve
+        A class that X has no document of is left out: its measures are NaN.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.preprocessing import normalize
+    >>> from spokeshave import feature_curve
+    >>> X, y = load_digits(return_X_y=True)
+    >>> curve = feature_curve(normalize(X), y, cuts=(0.1, 0.5, 1.0), cv=3, random_state=0)
+    >>> curve.auc.shape
+    (10, 3)
+    >>> curve.smallest_within(0.05, "auc").fraction
+    0.5
+    """
+    start = perf_counter()
+    _check_choices(method, by, aggregate, estimator)
+    X, y = check_documents(X, y)
+    plan = Plan(
+        method=method,
+        by=by,
+        estimator=estimator,
+        cuts=check_cuts(cuts, X.shape[1]),
+        aggregate=aggregate,
+        renormalize=renormalize,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    classes, indicator = binarize(y)
+    names = classes[-indicator.shape[1] :]
+    if X_test is None and y_test is None:
+        folds = _trace_folds(plan, X, y, indicator, names, 5 if cv is None else cv)
+        return _gather(plan, names, folds, "cross-validation", start)
+    if cv is not None or X_test is None or y_test is None:
+        raise ValueError("Give X_test and y_test, or cv, and not both.")
+    X_test, y_test = check_documents(X_test, y_test, like=X)
+    folds = [_trace(plan, X, y, X_test, align(y_test, y, classes), names)]
+    return _gather(plan, names, folds, "test set", start)
+
+
+def _check_choices(method: str, by: str, aggregate: str | None, estimator: Any) -> None:
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r} instead.")
+    if aggregate not in (None, "max", "mean"):
+        raise ValueError(f"aggregate must be 'max' or 'mean'. Got {aggregate!r} instead.")
+    check_criterion(by)
+    if method != "mask" and not isinstance(estimator, DualLinearSVC | None):
+        raise ValueError(
+            f"method={method!r} needs a DualLinearSVC, which keeps its dual. "
+            f"Got {type(estimator).__name__} instead: only method='mask' works with it."
+        )
+
+
+def _trace_folds(
+    plan: Plan,
+    X: sparse.csr_matrix,
+    y: Any,
+    indicator: sparse.csc_matrix,
+    names: NDArray[Any],
+    cv: Any,
+) -> list[Fold]:
+    if plan.estimator is not None:
+        plan = replace(plan, estimator=clone(plan.estimator))
+    splits = check_cv(cv, y, classifier=True).split(X, y)
+    return [
+        _trace(plan, X[train], y[train], X[test], indicator[test], names) for train, test in splits
+    ]
+
+
+def _trace(
+    plan: Plan,
+    X: sparse.csr_matrix,
+    y: Any,
+    X_test: sparse.csr_matrix,
+    indicator: sparse.csc_matrix,
+    names: NDArray[Any],
+) -> Fold:
+    """Train on X and y; measure on the test documents, which have a column per class named."""
+    start = perf_counter()
+    trained = train(X, y, plan.estimator, plan.by, plan.aggregate, plan.n_jobs, plan.random_state)
+    fit_seconds = perf_counter() - start
+    unit = _decide_unit(plan, trained)
+    shared = find_cut(trained, 0, plan.cuts) if plan.aggregate else None
+    seeds = check_random_state(plan.random_state).randint(2**31, size=names.size)
+    test = lay_out(X_test)
+    if plan.method != "mask":
+        test = renumber(test, trained.number)
+    columns = np.flatnonzero(np.isin(names, trained.classes))
+    jobs = [
+        Job(k, column, positives, seeds[column])
+        for k, (column, positives) in enumerate(_list_positives(indicator, columns))
+        if trained.indicator.indptr[k] < trained.indicator.indptr[k + 1]
+    ]
+    n_shares = min(len(jobs), SHARES_PER_THREAD * effective_n_jobs(plan.n_jobs))
+    shares = Parallel(n_jobs=plan.n_jobs, require="sharedmem", batch_size=1)(
+        delayed(_trace_share)(trained, plan, shared, unit, test, jobs[first::n_shares])
+        for first in range(n_shares)
+    )
+    curves: list[ClassCurve | None] = [None] * names.size
+    for first, found in enumerate(shares):
+        for job, curve in zip(jobs[first::n_shares], found, strict=True):
+            curves[job.column] = curve
+    _warn_if_stopped_early(plan, curves)
+    return Fold(curves, fit_seconds)
+
+
+def _list_positives(
+    indicator: sparse.csc_matrix, columns: NDArray[np.intp]
+) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    indicator = indicator.tocsc()
+    for column in columns:
+        yield column, indicator.indices[indicator.indptr[column] : indicator.indptr[column + 1]]
+
+
+def _trace_share(
+    trained: Trained,
+    plan: Plan,
+    shared: Cut | None,
+    unit: bool,
+    test: Documents,
+    jobs: list[Job],
+) -> list[ClassCurve]:
+    """Trace some classes one by one, in memory that they share."""
+    bench = set_up(test, plan.cuts.size, trained.X.shape[1])
+    return [
+        _trace_class(
+            trained, job, plan, shared or find_cut(trained, job.k, plan.cuts), unit, test, bench
+        )
+        for job in jobs
+    ]
+
+
+def _trace_class(
+    trained: Trained,
+    job: Job,
+    plan: Plan,
+    cut: Cut,
+    unit: bool,
+    test: Documents,
+    bench: Bench,
+) -> ClassCurve:
+    n_ranked, gap = cut.order.size, 0.0
+    if plan.method == "mask":
+        score_masked(test, cut, trained.coef[job.k], trained.intercept[job.k], unit, bench)
+    elif plan.method == "sv_set":
+        weights = weigh_support_vectors(trained, job.k, cut, unit, bench.by_lane)
+        score_weighted(test, cut, weights, unit, bench)
+    else:
+        path = RETRAINING[plan.method]._replace(unit=unit)
+        solutions = retrain_class(trained, job.k, cut, path, job.seed)
+        cut, weights, gap = collect(trained, solutions, plan.cuts.size, bench.by_lane)
+        score_weighted(test, cut, weights, unit, bench)
+    counts, thresholds = count_order(bench.scores, job.positives)
+    return ClassCurve(counts, thresholds, cut.ends, n_ranked, gap)
+
+
+def _decide_unit(plan: Plan, trained: Trained) -> bool:
+    """Return whether documents are scaled to length one after each cut."""
+    if plan.renormalize is not None:
+        return plan.renormalize
+    return plan.method != "mask" and trained.has_unit_rows
+
+
+def _warn_if_stopped_early(plan: Plan, curves: list[ClassCurve | None]) -> None:
+    worst = max((curve.gap for curve in curves if curve is not None), default=0.0)
+    estimator = plan.estimator or DualLinearSVC()
+    if plan.method in RETRAINING and worst > estimator.tol:
+        warnings.warn(
+            f"Retraining stopped after max_iter={estimator.max_iter} passes with a relative "
+            f"duality gap of {worst:.2g}, above tol={estimator.tol:g}. Raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def _gather(
+    plan: Plan, names: NDArray[Any], folds: list[Fold], evaluated_on: str, start: float
+) -> FeatureCurve:
+    """Return the curve over all folds; a class counts nothing in a fold that does not train it."""
+    shape = len(folds), names.size, plan.cuts.size
+    counts = Counts(*np.zeros((len(Counts._fields), *shape)))
+    thresholds, n_features, n_ranked = np.full((3, *shape), np.nan)
+    for f, fold in enumerate(folds):
+        for k, curve in enumerate(fold.curves):
+            if curve is not None:
+                for whole, part in zip(counts, curve.counts, strict=True):
+                    whole[f, k] = part
+                thresholds[f, k], n_features[f, k] = curve.thresholds, curve.n_features
+                n_ranked[f, k] = curve.n_ranked
+    thresholds[counts.positive == 0] = np.nan
+    is_fraction = plan.cuts.dtype.kind == "f"
+    shares = n_features / np.maximum(n_ranked, 1)
+    return FeatureCurve(
+        classes=names,
+        fractions=plan.cuts if is_fraction else mean_known(mean_known(shares, 0), 0),
+        n_features=np.rint(np.nan_to_num(mean_known(n_features, 0))).astype(np.intp),
+        thresholds=mean_known(thresholds, 0),
+        counts=counts,
+        method=plan.method,
+        by=plan.by,
+        evaluated_on=evaluated_on,
+        seconds=perf_counter() - start,
+        fit_seconds=sum(fold.fit_seconds for fold in folds),
+    )

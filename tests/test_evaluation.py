@@ -1,0 +1,121 @@
+"""Measures, their averages, and paired tests, against scikit-learn and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+
+from spokeshave import paired_test
+from spokeshave.evaluation import Counts, count_order, mean_known, measure, pool
+
+
+@pytest.fixture
+def counted(rng):
+    """Return scores (documents x 3 classes), truth, and the counts stacked by class."""
+    truth = rng.random((80, 3)) < [0.5, 0.2, 0.05]
+    truth[0] = True
+    scores = rng.normal(size=(80, 3)).round(1) + truth
+    parts = [
+        count_order(scores[None, :, k].copy(), np.flatnonzero(truth[:, k]))[0] for k in range(3)
+    ]
+    return scores, truth, Counts(*(np.concatenate(field) for field in zip(*parts, strict=True)))
+
+
+def test_measures_of_classes(counted):
+    scores, truth, counts = counted
+    for k in range(3):
+        y, s = truth[:, k], scores[:, k]
+        assert measure("auc", counts)[k] == pytest.approx(roc_auc_score(y, s))
+        assert measure("f1", counts)[k] == pytest.approx(f1_score(y, s > 0))
+        assert measure("accuracy", counts)[k] == pytest.approx(accuracy_score(y, s > 0))
+        best = max(f1_score(y, s >= t) for t in s)
+        assert measure("best_f1", counts)[k] == pytest.approx(best)
+        by_score = y[np.argsort(-s, kind="stable")]
+        assert abs(measure("precision_at_20", counts)[k] - by_score[:20].mean()) <= 0.5
+
+
+def test_micro_averages_are_of_pooled_decisions(counted):
+    scores, truth, counts = counted
+    pooled = pool(counts, axis=0)
+    assert measure("f1", pooled) == pytest.approx(f1_score(truth, scores > 0, average="micro"))
+    assert measure("accuracy", pooled) == pytest.approx(((scores > 0) == truth).mean())
+    pairs = [(truth[:, k].sum() * (~truth[:, k]).sum()) for k in range(3)]
+    auc = np.average([roc_auc_score(truth[:, k], scores[:, k]) for k in range(3)], weights=pairs)
+    assert measure("auc", pooled) == pytest.approx(auc)
+
+
+def test_a_single_positive_at_the_top():
+    counts, threshold = count_order(np.array([[0.5, 2.0, -1.0]]), np.array([1]))
+    assert measure("auc", counts) == 1
+    assert measure("best_f1", counts) == 1
+    assert threshold == 2.0
+    assert measure("precision_at_20", counts) == pytest.approx(1 / 3)
+
+
+def test_a_class_without_a_document_has_no_measures():
+    counts, _ = count_order(np.array([[0.5, 2.0, -1.0]]), np.array([], int))
+    assert np.isnan(measure("auc", counts)).all()
+    assert np.isnan(measure("accuracy", counts)).all()
+
+
+def test_a_class_of_every_document_has_no_auc():
+    counts, _ = count_order(np.array([[0.5, 2.0]]), np.array([0, 1]))
+    assert np.isnan(measure("auc", counts)).all()
+    assert measure("best_f1", counts) == 1
+
+
+def test_scores_that_overflow_are_refused():
+    with pytest.raises(ValueError, match="Scale the features"):
+        count_order(np.array([[1e301, 0.0]]), np.array([0]))
+
+
+def test_mean_of_nothing_known_is_unknown():
+    values = np.array([[np.nan, 1.0], [np.nan, np.nan]])
+    np.testing.assert_array_equal(mean_known(values, axis=0), [np.nan, 1.0])
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30),
+    st.sampled_from(["two-sided", "greater", "less"]),
+)
+def test_paired_test_is_scipys(pairs, alternative):
+    a, b = np.transpose(pairs)
+    found = paired_test(a, b, alternative=alternative)
+    assert found.n == len(a)
+    assert found.mean_difference == pytest.approx(np.mean(a - b), abs=1e-12)
+    assert 0 <= found.p_value <= 1
+    if np.std(a - b) > 1e-9:
+        expected = stats.ttest_rel(a, b, alternative=alternative)
+        assert found.statistic == pytest.approx(expected.statistic)
+        assert found.p_value == pytest.approx(expected.pvalue)
+
+
+def test_paired_test_without_variation():
+    assert paired_test([1, 2], [1, 2]).p_value == 1
+    assert paired_test([1, 2], [1, 2], alternative="greater").p_value == 0.5
+    assert paired_test([1, 2], [0, 1], alternative="greater") == (np.inf, 0.0, 1.0, 2)
+    assert paired_test([0, 1], [1, 2], alternative="greater").p_value == 1
+
+
+def test_pairs_that_are_unknown_are_left_out():
+    assert paired_test([1, np.nan, 3, 5], [0, 1, 1, 4]) == paired_test([1, 3, 5], [0, 1, 4])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "options", "sentence"),
+    [
+        ([1, 2], [1, 2, 3], {}, "same order"),
+        ([[1, 2]], [[1, 2]], {}, "same order"),
+        ([1], [2], {}, "two pairs or more"),
+        ([1, np.nan], [2, 3], {}, "two pairs or more"),
+        ([1, 2], [1, 3], {"alternative": "bigger"}, "alternative must be"),
+    ],
+)
+def test_pairs_that_cannot_be_tested(a, b, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        paired_test(a, b, **options)
