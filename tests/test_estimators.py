@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spokeshave import DualLinearSVC
+from spokeshave import DualLinearSVC, NormalSelector, ShavedSVC
 
 # Tight enough for the checks that compare two fits to seven digits.
 TIGHT = {"tol": 1e-20, "max_iter": 10_000, "random_state": 0}
@@ -18,6 +18,10 @@ ESTIMATORS = [
     DualLinearSVC(**TIGHT),
     DualLinearSVC(loss="squared_hinge", **TIGHT),
     DualLinearSVC(probability=True, **TIGHT),
+    NormalSelector(DualLinearSVC(**TIGHT), cv=2, random_state=0),
+    NormalSelector(DualLinearSVC(**TIGHT), n_features=0.5, by="widrow_hoff"),
+    ShavedSVC(DualLinearSVC(**TIGHT), cv=2, random_state=0),
+    ShavedSVC(DualLinearSVC(**TIGHT), n_features=1.0, final="mask", thresholds="best_f1", cv=2),
 ]
 
 

@@ -21,6 +21,11 @@ def test_every_public_name_can_be_had():
     assert dir(spokeshave) == sorted(spokeshave.__all__)
 
 
+def test_no_public_name_is_hidden_by_a_file():
+    files = {path.stem for path in SOURCES.iterdir()}
+    assert not files & set(spokeshave.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'chisel'"):
         spokeshave.chisel  # noqa: B018
@@ -55,7 +60,7 @@ FLOORS = [
     ("trained",),
     ("cutting",),
     ("tracing",),
-    ("selection", "stability"),
+    ("selection", "comparison"),
     ("cli",),
 ]
 

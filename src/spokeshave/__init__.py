@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from spokeshave.errors import CorpusError
     from spokeshave.evaluation import PairedTest, paired_test
     from spokeshave.ranking import Ranking, rank_features
+    from spokeshave.selection import NormalSelector, ShavedSVC
+    from spokeshave.comparison import Stability, stability
     from spokeshave.svm import DualLinearSVC
     from spokeshave.tracing import feature_curve
     from spokeshave.tuning import Tuning, tune_C
@@ -27,12 +29,16 @@ _HOMES = {
     "DocumentVectorizer": "corpus.vectorizer",
     "DualLinearSVC": "svm",
     "FeatureCurve": "curve",
+    "NormalSelector": "selection",
     "PairedTest": "evaluation",
     "Ranking": "ranking",
+    "ShavedSVC": "selection",
+    "Stability": "comparison",
     "Tuning": "tuning",
     "feature_curve": "tracing",
     "paired_test": "evaluation",
     "rank_features": "ranking",
+    "stability": "comparison",
     "tune_C": "tuning",
 }
 
@@ -43,12 +49,16 @@ __all__ = [
     "DocumentVectorizer",
     "DualLinearSVC",
     "FeatureCurve",
+    "NormalSelector",
     "PairedTest",
     "Ranking",
+    "ShavedSVC",
+    "Stability",
     "Tuning",
     "feature_curve",
     "paired_test",
     "rank_features",
+    "stability",
     "tune_C",
 ]
 

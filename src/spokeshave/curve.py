@@ -25,6 +25,8 @@ class Choice:
         What was looked at; ``average`` is None where each class has a cut of its own.
     index : int or ndarray of shape (n_classes,)
         Number of the cut; one per class where each has its own.
+    cut : float, int or ndarray of shape (n_classes,)
+        The cut as it was asked for: a fraction or a count.
     fraction, value : float or ndarray of shape (n_classes,)
         The share of the ranked features that it keeps, and what it scored.
     n_features : ndarray of shape (n_classes,)
@@ -41,6 +43,7 @@ class Choice:
     measure: str
     average: str | None
     index: Any
+    cut: Any
     fraction: Any
     value: Any
     n_features: NDArray[np.intp]
@@ -71,6 +74,8 @@ class FeatureCurve:
     ----------
     classes : ndarray of shape (n_classes,)
         Labels; the second of two, or column numbers for multilabel targets.
+    cuts : ndarray of shape (n_cuts,)
+        The cuts as they were asked for, ascending: fractions or counts.
     fractions : ndarray of shape (n_cuts,)
         Share of the ranked features that each cut keeps.
     n_features : ndarray of shape (n_classes, n_cuts)
@@ -88,6 +93,7 @@ class FeatureCurve:
     """
 
     classes: NDArray[Any]
+    cuts: NDArray[Any]
     fractions: NDArray[np.float64]
     n_features: NDArray[np.intp]
     thresholds: NDArray[np.float64]
@@ -273,6 +279,7 @@ class FeatureCurve:
             measure=name,
             average=average,
             index=at,
+            cut=self.cuts[at],
             fraction=fraction,
             value=value,
             n_features=self.n_features[rows, at],

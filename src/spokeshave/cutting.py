@@ -21,7 +21,7 @@ from spokeshave.kernels.cuts import (
 from spokeshave.kernels.descent import Task
 from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import Rows, copy_rows, make_rows
-from spokeshave.path import Path, Retrained, retrain
+from spokeshave.path import PATHS, Retrained, retrain
 from spokeshave.trained import Trained
 
 
@@ -136,17 +136,26 @@ def weigh_support_vectors(
     return Weights(by_lane, np.full(n_cuts, trained.intercept[k]))
 
 
-def retrain_class(trained: Trained, k: int, cut: Cut, path: Path, seed: int) -> Iterator[Retrained]:
+def retrain_class(
+    trained: Trained, k: int, cut: Cut, method: str, unit: bool, seed: int
+) -> Iterator[Retrained]:
     """Yield the optimum at each cut, the last cut first, with the new numbers of the features."""
     dual = trained.dual
     assert dual is not None
     y = (2 * trained.indicator[:, [k]].toarray().ravel() - 1).astype(np.int8)
     task = Task(y, dual.problem.box[k], dual.problem.ridge[k])
-    rows, beta = copy_rows(trained.renumbered), dual.beta[k].toarray().ravel()
-    numbered = Cut(trained.number[cut.order], cut.ends)
-    n_features = trained.X.shape[1]
     return retrain(
-        rows, n_features, task, dual.problem.bias, *numbered, beta, path, dual.stop, seed
+        copy_rows(trained.renumbered),
+        trained.X.shape[1],
+        task,
+        dual.problem.bias,
+        trained.number[cut.order],
+        cut.ends,
+        dual.beta[k].toarray().ravel(),
+        PATHS[method],
+        unit,
+        dual.stop,
+        seed,
     )
 
 
@@ -164,3 +173,23 @@ def collect(
     ends = np.cumsum(np.bincount(bucket, minlength=n_cuts)[:n_cuts])
     order = np.argsort(bucket[trained.number], kind="stable")[: ends[-1]].astype(np.uint32)
     return Cut(order, ends), Weights(by_lane, intercepts), float(gaps.max())
+
+
+def weigh_class(
+    trained: Trained, k: int, cut: Cut, method: str, unit: bool, seed: int
+) -> tuple[NDArray[np.float64], float]:
+    """Return the weights and the intercept of one class at the only cut, by any method."""
+    kept = cut.order[: cut.ends[0]]
+    weights = np.zeros(trained.X.shape[1])
+    if method == "mask":
+        weights[kept] = trained.coef[k, kept]
+        return weights, float(trained.intercept[k])
+    if method == "sv_set":
+        by_lane = np.empty((1, weights.size, LANES))
+        found = weigh_support_vectors(trained, k, cut, unit, by_lane)
+        weights[kept] = by_lane[0, trained.number[kept], 0]
+        return weights, float(found.intercepts[0])
+    (found_at,) = retrain_class(trained, k, cut, method, unit, seed)
+    renumbered = np.zeros(weights.size)
+    renumbered[found_at.features] = found_at.weights
+    return renumbered[trained.number], found_at.intercept

@@ -27,13 +27,19 @@ class Retrained(NamedTuple):
 class Path(NamedTuple):
     """How to go from cut to cut.
 
-    Documents are scaled to ``unit`` length at each cut or left as they are; ``warm`` starts from
-    the dual of the cut before, and ``rerank`` orders the features anew by the weights found there.
+    ``warm`` starts from the dual of the cut before, and ``rerank`` orders the features anew by the
+    weights found there.
     """
 
-    unit: bool
     warm: bool
     rerank: bool
+
+
+PATHS = {
+    "exact": Path(warm=False, rerank=False),
+    "warm": Path(warm=True, rerank=False),
+    "rfe": Path(warm=True, rerank=True),
+}
 
 
 def retrain(
@@ -45,20 +51,22 @@ def retrain(
     ends: NDArray[np.intp],
     beta: NDArray[np.float64],
     path: Path,
+    unit: bool,
     stop: Stop,
     seed: int,
 ) -> Iterator[Retrained]:
     """Yield the optimum at each cut, the last cut, which keeps most, first.
 
     ``order`` holds the features of the class, best first, and ``beta`` is a dual to start from.
-    The rows are changed: they must be a copy.
+    Documents are scaled to length one at each cut if ``unit``. The rows are changed: they must be
+    a copy.
     """
     features = np.arange(n_features, dtype=np.uint32)
     place = np.full(n_features, n_features)
     place[order] = np.arange(order.size)
     beta, margins = beta.copy(), np.empty(beta.size)
     for end in ends[::-1]:
-        features = _keep(rows, features, place[features] < end, path.unit)
+        features = _keep(rows, features, place[features] < end, unit)
         weights = np.zeros(features.size)
         if not path.warm:
             beta[:] = 0

@@ -35,19 +35,14 @@ from spokeshave.cutting import (
 )
 from spokeshave.documents import check_documents
 from spokeshave.evaluation import Counts, count_order, mean_known
-from spokeshave.path import Path
+from spokeshave.path import PATHS
 from spokeshave.ranking import check_criterion
 from spokeshave.svm import DualLinearSVC
 from spokeshave.targets import align, binarize
 from spokeshave.trained import Trained, train
 
-RETRAINING = {
-    "exact": Path(unit=True, warm=False, rerank=False),
-    "warm": Path(unit=True, warm=True, rerank=False),
-    "rfe": Path(unit=True, warm=True, rerank=True),
-}
 SHARES_PER_THREAD = 4  # of the classes: enough to even out, and little time spent on dealing
-METHODS = ("mask", "sv_set", *RETRAINING)
+METHODS = ("mask", "sv_set", *PATHS)
 
 
 @dataclass(frozen=True)
@@ -143,7 +138,8 @@ def feature_curve(
     n_jobs : int, optional
         Threads over classes; -1 for all cores. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the default estimator, of retraining and of ``by="random"``.
+        Seed of the default estimator, of retraining and of the ranking; that of the estimator by
+        default.
 
     Returns
     -------
@@ -173,7 +169,9 @@ def feature_curve(
         aggregate=aggregate,
         renormalize=renormalize,
         n_jobs=n_jobs,
-        random_state=random_state,
+        random_state=getattr(estimator, "random_state", None)
+        if random_state is None
+        else random_state,
     )
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
@@ -228,7 +226,7 @@ def _trace(
     start = perf_counter()
     trained = train(X, y, plan.estimator, plan.by, plan.aggregate, plan.n_jobs, plan.random_state)
     fit_seconds = perf_counter() - start
-    unit = _decide_unit(plan, trained)
+    unit = decide_unit(plan.renormalize, plan.method, trained)
     shared = find_cut(trained, 0, plan.cuts) if plan.aggregate else None
     seeds = check_random_state(plan.random_state).randint(2**31, size=names.size)
     test = lay_out(X_test)
@@ -295,25 +293,24 @@ def _trace_class(
         weights = weigh_support_vectors(trained, job.k, cut, unit, bench.by_lane)
         score_weighted(test, cut, weights, unit, bench)
     else:
-        path = RETRAINING[plan.method]._replace(unit=unit)
-        solutions = retrain_class(trained, job.k, cut, path, job.seed)
+        solutions = retrain_class(trained, job.k, cut, plan.method, unit, job.seed)
         cut, weights, gap = collect(trained, solutions, plan.cuts.size, bench.by_lane)
         score_weighted(test, cut, weights, unit, bench)
     counts, thresholds = count_order(bench.scores, job.positives)
     return ClassCurve(counts, thresholds, cut.ends, n_ranked, gap)
 
 
-def _decide_unit(plan: Plan, trained: Trained) -> bool:
+def decide_unit(renormalize: bool | None, method: str, trained: Trained) -> bool:
     """Return whether documents are scaled to length one after each cut."""
-    if plan.renormalize is not None:
-        return plan.renormalize
-    return plan.method != "mask" and trained.has_unit_rows
+    if renormalize is not None:
+        return renormalize
+    return method != "mask" and trained.has_unit_rows
 
 
 def _warn_if_stopped_early(plan: Plan, curves: list[ClassCurve | None]) -> None:
     worst = max((curve.gap for curve in curves if curve is not None), default=0.0)
     estimator = plan.estimator or DualLinearSVC()
-    if plan.method in RETRAINING and worst > estimator.tol:
+    if plan.method in PATHS and worst > estimator.tol:
         warnings.warn(
             f"Retraining stopped after max_iter={estimator.max_iter} passes with a relative "
             f"duality gap of {worst:.2g}, above tol={estimator.tol:g}. Raise max_iter or tol.",
@@ -341,6 +338,7 @@ def _gather(
     shares = n_features / np.maximum(n_ranked, 1)
     return FeatureCurve(
         classes=names,
+        cuts=plan.cuts,
         fractions=plan.cuts if is_fraction else mean_known(mean_known(shares, 0), 0),
         n_features=np.rint(np.nan_to_num(mean_known(n_features, 0))).astype(np.intp),
         thresholds=mean_known(thresholds, 0),
