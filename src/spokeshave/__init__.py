@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spokeshave.comparison import Stability, stability
     from spokeshave.corpus.vectorizer import DocumentVectorizer
     from spokeshave.curve import Choice, FeatureCurve
     from spokeshave.cuts import PAPER_FRACTIONS
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from spokeshave.evaluation import PairedTest, paired_test
     from spokeshave.ranking import Ranking, rank_features
     from spokeshave.selection import NormalSelector, ShavedSVC
-    from spokeshave.comparison import Stability, stability
     from spokeshave.svm import DualLinearSVC
     from spokeshave.tracing import feature_curve
     from spokeshave.tuning import Tuning, tune_C
