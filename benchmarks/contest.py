@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -41,32 +43,73 @@ def find_data() -> Path:
     return Path(folder)
 
 
-def read_newsgroups() -> Texts:
-    """Return the training part of 20 Newsgroups, by date."""
+def read_newsgroups(part: str = "train") -> Texts:
+    """Return the training or the test part of 20 Newsgroups, by date."""
     archive = find_data() / "20news-bydate.tar.gz"
-    return read_folders(archive, under="20news-bydate-train", encoding="latin-1")
+    return read_folders(archive, under=f"20news-bydate-{part}", encoding="latin-1")
 
 
 def load_newsgroups(weighting: str) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Return rows of length one, and an indicator of the 20 groups."""
-    corpus = read_newsgroups()
+    corpus = read_newsgroups("train")
     X = DocumentVectorizer(weighting=weighting, n_jobs=N_THREADS).fit_transform(corpus.texts)
-    return X, indicate([(label,) for label in corpus.labels])
+    return X, indicate([(label,) for label in corpus.labels], set(corpus.labels))
+
+
+def load_newsgroups_split(
+    weighting: str,
+) -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix, np.ndarray]:
+    """Return training and test rows of 20 Newsgroups, by date, each with its indicator."""
+    train, test = read_newsgroups("train"), read_newsgroups("test")
+    vectorizer = DocumentVectorizer(weighting=weighting, n_jobs=N_THREADS)
+    X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
+    Y, Y_test = (
+        indicate([(label,) for label in part.labels], set(train.labels)) for part in (train, test)
+    )
+    return X, Y, X_test, Y_test
 
 
 def load_rcv1(weighting: str) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Return the training part of RCV1, rows of length one, and an indicator of its topics."""
-    path = find_data() / "rcv1" / "rcv1_topics_train.svm.gz"
-    vectors = read_svmlight(path, n_features=47_236, multilabel=True)
+    return load_rcv1_split(weighting)[:2]
+
+
+def load_rcv1_split(
+    weighting: str,
+) -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix, np.ndarray]:
+    """Return training and test rows of RCV1, each with an indicator of the training topics."""
+    folder = find_data() / "rcv1"
+    parts = [
+        read_svmlight(folder / f"rcv1_topics_{part}.svm.gz", n_features=47_236, multilabel=True)
+        for part in ("train", "test")
+    ]
+    topics = {name for row in parts[0].labels for name in row}
     if weighting == "binary":
-        vectors.X.data[:] = 1
-    return normalize(vectors.X), indicate(vectors.labels)
+        for part in parts:
+            part.X.data[:] = 1
+    (X, Y), (X_test, Y_test) = (
+        (normalize(part.X), indicate(part.labels, topics)) for part in parts
+    )
+    return X, Y, X_test, Y_test
 
 
-def indicate(labels: list[tuple[str, ...]]) -> np.ndarray:
-    """Return a matrix of zeros and ones, a column per label."""
-    columns = {name: k for k, name in enumerate(sorted({n for row in labels for n in row}))}
+def indicate(labels: list[tuple[str, ...]], classes: set[str]) -> np.ndarray:
+    """Return a matrix of zeros and ones, a column per class."""
+    columns = {name: k for k, name in enumerate(sorted(classes))}
     Y = np.zeros((len(labels), len(columns)), int)
     for i, row in enumerate(labels):
-        Y[i, [columns[name] for name in row]] = 1
+        Y[i, [columns[name] for name in row if name in columns]] = 1
     return Y
+
+
+def forget_peak() -> None:
+    """Start the peak of this process's memory anew, from what it holds now."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # memory that is free already must not hide what is taken
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def read_status(key: str) -> int:
+    """Return a figure of this process in kilobytes: VmRSS, or the peak VmHWM."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key))

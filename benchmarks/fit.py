@@ -8,13 +8,10 @@ memory of a fit above what the process holds before it.
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from contest import N_THREADS, load_newsgroups, load_rcv1, take_turns
+from contest import N_THREADS, forget_peak, load_newsgroups, load_rcv1, read_status, take_turns
 from spokeshave import DualLinearSVC
 
 LOADERS = {"RCV1": load_rcv1, "20 Newsgroups": load_newsgroups}
@@ -99,18 +96,11 @@ def measure_memory(name: str, weighting: str, label: str) -> float:
     X, Y = LOADERS[name](weighting)
     frequent = Y[:, Y.sum(axis=0) > len(Y) / 30]
     CONTESTANTS[label](X[:900], frequent[:900], 1)  # compiles and loads what is held for good
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # memory that is free already must not hide what a fit takes
-    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+    forget_peak()
     before = read_status("VmRSS")
     model = CONTESTANTS[label](X, Y, 1)
     assert len(model[0]) == Y.shape[1]
     return (read_status("VmHWM") - before) / 1024
-
-
-def read_status(key: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(key))
 
 
 def compare_memory() -> None:

@@ -24,7 +24,7 @@ from spokeshave.tracing import decide_unit
 from spokeshave.trained import Trained, train
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stability:
     """The SVM of all features and those retrained at each cut, compared class by class.
 
@@ -94,7 +94,7 @@ def stability(
     n_jobs : int, optional
         Threads over classes; -1 for all cores.
     random_state : int, RandomState instance or None, default=None
-        Seed.
+        Seed; that of the estimator by default.
 
     Returns
     -------
@@ -118,6 +118,8 @@ def stability(
         )
     check_criterion(by)
     X, y = check_documents(X, y)
+    if estimator is not None and random_state is None:
+        random_state = estimator.random_state
     found_cuts = check_cuts(cuts, X.shape[1])
     trained = train(X, y, estimator, by, None, n_jobs, random_state)
     unit = decide_unit(renormalize, method, trained)

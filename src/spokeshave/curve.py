@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """A cut that was chosen from a curve.
 
@@ -61,7 +61,7 @@ class Choice:
         return f"{share}: {how} {self.measure} {value}, chosen by {self.evaluated_on}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureCurve:
     """Quality at every cut, per class and averaged.
 
@@ -90,6 +90,8 @@ class FeatureCurve:
         The documents that were scored.
     seconds, fit_seconds : float
         Time it took in all, and the part of it that went to the first fits.
+    objectives : ndarray of shape (n_classes, n_cuts)
+        Primal objective that retraining reached, the mean over folds; NaN for "mask" and "sv_set".
     """
 
     classes: NDArray[Any]
@@ -103,6 +105,7 @@ class FeatureCurve:
     evaluated_on: str
     seconds: float
     fit_seconds: float
+    objectives: NDArray[np.float64] | None = None
 
     @property
     def auc(self) -> NDArray[np.float64]:
@@ -142,15 +145,16 @@ class FeatureCurve:
 
     def average(self, name: str, average: str) -> NDArray[np.float64]:
         """Return the macro- or micro-average of a measure at each cut."""
-        return mean_known(self._average_folds(name, average), axis=0)
+        _check_average(average)
+        return self.macro(name) if average == "macro" else self.micro(name)
 
     def standard_error(self, name: str = "best_f1", average: str = "macro") -> NDArray[np.float64]:
-        """Return the standard error of an average over the folds, at each cut."""
-        n_folds = self.counts.won.shape[0]
-        if n_folds < 2:
+        """Return the standard error of an average over the folds that know it, at each cut."""
+        by_fold = self._average_folds(name, average)
+        n_known = np.isfinite(by_fold).sum(axis=0)
+        if n_known.min() < 2:
             raise ValueError("A standard error needs folds: make the curve with cv=5, for example.")
-        deviation = self._average_folds(name, average).std(axis=0, ddof=1)
-        return np.asarray(deviation / np.sqrt(n_folds))
+        return np.asarray(np.nanstd(by_fold, axis=0, ddof=1) / np.sqrt(n_known))
 
     def best(self, name: str = "best_f1", average: str | None = "macro") -> Choice:
         """Return the cut of the highest measure, the smallest of equals.
@@ -236,6 +240,8 @@ class FeatureCurve:
         """
         from spokeshave.drawing import draw_curve
 
+        if choice is not None and choice.average is None:
+            raise ValueError("choice must be of one cut. Got one for each class instead.")
         n_folds = self.counts.won.shape[0]
         if n_folds > 1:
             error, of = self.standard_error(name, average), f"{n_folds} folds"
@@ -256,16 +262,16 @@ class FeatureCurve:
 
     def _average_folds(self, name: str, average: str) -> NDArray[np.float64]:
         _check_measure(name)
+        _check_average(average)
         if average == "macro":
             return mean_known(measure(name, self.counts), axis=1)
-        if average == "micro":
-            return measure(name, pool(self.counts, axis=1))
-        raise ValueError(f"average must be 'macro' or 'micro'. Got {average!r} instead.")
+        return measure(name, pool(self.counts, axis=1))
 
     def _choose(self, name: str, average: str | None, tolerance: float) -> Choice:
         values = self.per_class(name) if average is None else self.average(name, average)[None, :]
-        best = np.max(np.nan_to_num(values, nan=-np.inf), axis=1)
-        index = (np.nan_to_num(values, nan=-np.inf) >= best[:, None] - tolerance).argmax(axis=1)
+        best = np.nan_to_num(values, nan=-np.inf).max(axis=1)
+        index = (values >= best[:, None] - tolerance).argmax(axis=1)
+        best[best == -np.inf] = np.nan
         rows = np.arange(len(self.classes))
         if average is None:
             at: Any = index
@@ -293,3 +299,8 @@ def _check_measure(name: str) -> str:
     if name not in MEASURES:
         raise ValueError(f"The measure must be one of {', '.join(MEASURES)}. Got {name!r} instead.")
     return name
+
+
+def _check_average(average: str) -> None:
+    if average not in ("macro", "micro"):
+        raise ValueError(f"average must be 'macro' or 'micro'. Got {average!r} instead.")

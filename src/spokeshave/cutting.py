@@ -51,10 +51,15 @@ class Bench(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Weights of their own at every cut (groups of lanes x features x lanes), and intercepts."""
+    """Weights of their own at every cut (groups of lanes x features x lanes), and intercepts.
+
+    ``optima`` (2 x cuts) are the primal objectives and the duality gaps they reached, NaN where
+    nothing was solved.
+    """
 
     by_lane: NDArray[np.float64]
     intercepts: NDArray[np.float64]
+    optima: NDArray[np.float64]
 
 
 def lay_out(X: sparse.csr_matrix) -> Documents:
@@ -133,7 +138,7 @@ def weigh_support_vectors(
     for group, V in enumerate(by_lane):
         lane = np.clip(bucket - group * LANES, 0, LANES).astype(np.uint8)
         add_support_vectors(trained.renumbered, beta.indices, beta.data, lane, unit, V)
-    return Weights(by_lane, np.full(n_cuts, trained.intercept[k]))
+    return Weights(by_lane, np.full(n_cuts, trained.intercept[k]), np.full((2, n_cuts), np.nan))
 
 
 def retrain_class(
@@ -161,18 +166,18 @@ def retrain_class(
 
 def collect(
     trained: Trained, solutions: Iterable[Retrained], n_cuts: int, by_lane: NDArray[np.float64]
-) -> tuple[Cut, Weights, float]:
-    """Return features and weights at each cut, given the last cut first, and the worst gap."""
+) -> tuple[Cut, Weights]:
+    """Return the features and the weights at each cut, given the last cut first."""
     bucket = np.full(by_lane.shape[1], n_cuts)
     by_lane[:] = 0
-    intercepts, gaps = np.empty((2, n_cuts))
+    intercepts, optima = np.empty(n_cuts), np.empty((2, n_cuts))
     for c, found in zip(reversed(range(n_cuts)), solutions, strict=True):
         bucket[found.features] = c
         by_lane[c // LANES, found.features, c % LANES] = found.weights
-        intercepts[c], gaps[c] = found.intercept, found.gap / found.objective
+        intercepts[c], optima[:, c] = found.intercept, (found.objective, found.gap)
     ends = np.cumsum(np.bincount(bucket, minlength=n_cuts)[:n_cuts])
     order = np.argsort(bucket[trained.number], kind="stable")[: ends[-1]].astype(np.uint32)
-    return Cut(order, ends), Weights(by_lane, intercepts), float(gaps.max())
+    return Cut(order, ends), Weights(by_lane, intercepts, optima)
 
 
 def weigh_class(

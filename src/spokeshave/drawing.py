@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOSTLY_SMALL = 0.1  # half of the cuts below it would crowd a linear axis
 INK, BAND, MARK = "#1f4e79", "#9dc3e6", "#c55a11"
 
 
@@ -41,6 +42,8 @@ def draw_curve(
         ls="none",
         label=f"{percent[marked]:.3g}% of features: {values[marked]:.4f}",
     )
+    if np.median(fractions) < MOSTLY_SMALL:
+        ax.set_xscale("log")
     ax.set_xlabel("features kept, % of those with a nonzero score")
     ax.set_ylabel(value_label)
     ax.grid(alpha=0.3)

@@ -95,7 +95,7 @@ def count_order(
     n_cuts, n_documents = scores.shape
     found = np.zeros((n_cuts, 7))
     if positives.size:
-        of_positives = np.sort(scores[:, positives], axis=1)
+        of_positives = np.sort(np.take(scores, positives, axis=1), axis=1)
         if not np.abs(of_positives).max() < LARGEST_SCORE:
             raise ValueError("Scores overflow. Scale the features, to rows of length one say.")
         scores[:, positives] = -np.inf

@@ -124,6 +124,8 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
+        if self.aggregate not in ("max", "mean"):
+            raise ValueError(f"aggregate must be 'max' or 'mean'. Got {self.aggregate!r} instead.")
         X, y = tidy(X), check_targets(y)
         svc = _make_svc(self.estimator, self.n_jobs, self.random_state)
         ranking = rank_features(
@@ -304,7 +306,13 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         svc = _make_svc(self.estimator, self.n_jobs, self.random_state)
-        cuts = np.broadcast_to(self._choose_cut(X, y, svc), indicator.shape[1])
+        cut = self._choose_cut(X, y, svc)
+        if np.size(cut) not in (1, indicator.shape[1]):
+            raise ValueError(
+                f"n_features must be a choice of one cut, or of one for each of the "
+                f"{indicator.shape[1]} classes. Got one for each of {np.size(cut)} instead."
+            )
+        cuts = np.broadcast_to(cut, indicator.shape[1])
         self.thresholds_ = self._find_thresholds(X, y, svc, cuts)
         self._make_final(X, y, svc.fit(X, y), cuts)
         return self
@@ -323,7 +331,7 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        X = sparse.csr_matrix(X)
+        X = tidy(X)
         scores = np.asarray(X @ self.coef_.T)
         if self.unit_:
             squared_length = (X.power(2) @ self.kept_.T).toarray()
@@ -355,6 +363,7 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ("final", ("warm", "exact", "mask", "sv_set")),
             ("thresholds", ("auto", "best_f1", "zero")),
             ("average", ("macro", "micro", None)),
+            ("aggregate", ("max", "mean", None)),
         ):
             if getattr(self, name) not in names:
                 given = ", ".join(map(repr, names))
@@ -395,7 +404,8 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes = range(trained.coef.shape[0])
         found = [find_cut(trained, k, cuts[k : k + 1]) for k in classes]
         trained.renumbered  # noqa: B018  before threads share it
-        seeds = check_random_state(self.random_state).randint(2**31, size=len(classes))
+        seed = svc.random_state if self.random_state is None else self.random_state
+        seeds = check_random_state(seed).randint(2**31, size=len(classes))
         weighed = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
             delayed(weigh_class)(trained, k, found[k], self.final, self.unit_, seeds[k])
             for k in classes

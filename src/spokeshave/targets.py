@@ -21,10 +21,10 @@ def check_targets(y: Any) -> Any:
 
 def _check_indicator(y: Any) -> sparse.csr_matrix:
     if y.dtype.kind in "biuf":
-        values = y.data if sparse.issparse(y) else y
-        is_one = values == 1
-        if (is_one | (values == 0)).all():
-            return sparse.csr_matrix(y if sparse.issparse(y) else is_one, dtype=np.int8)
+        indicator = sparse.csr_matrix(y, copy=True)
+        indicator.sum_duplicates()
+        if ((indicator.data == 0) | (indicator.data == 1)).all():
+            return indicator.astype(np.int8)
     raise ValueError(
         "y must be one label per document, or an indicator matrix of zeros and ones. "
         "Got a matrix of other values instead."
@@ -59,7 +59,8 @@ def align(y: Any, like: Any, classes: NDArray[Any]) -> sparse.csc_matrix:
         )
     if y.ndim == 2:
         return binarize(y)[1]
-    unknown = np.setdiff1d(y, classes)
+    # As objects: numpy would compare numbers with text as text, and 10 comes before 2 there.
+    unknown = np.setdiff1d(np.unique(y).astype(object), classes.astype(object))
     if unknown.size:
         raise ValueError(
             f"y_test must hold labels that y holds. Got {str(unknown[0])!r}, which it does not."

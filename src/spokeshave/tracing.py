@@ -69,13 +69,16 @@ class Job(NamedTuple):
 
 
 class ClassCurve(NamedTuple):
-    """One class in one fold: an entry per cut, the number of its ranked features, and the gap."""
+    """One class in one fold: an entry per cut, and the number of its ranked features.
+
+    ``optima`` (2 x cuts) are objectives and duality gaps, NaN where nothing was retrained.
+    """
 
     counts: Counts
     thresholds: NDArray[np.float64]
     n_features: NDArray[np.intp]
     n_ranked: int
-    gap: float
+    optima: NDArray[np.float64]
 
 
 class Fold(NamedTuple):
@@ -286,7 +289,7 @@ def _trace_class(
     test: Documents,
     bench: Bench,
 ) -> ClassCurve:
-    n_ranked, gap = cut.order.size, 0.0
+    n_ranked, optima = cut.order.size, np.full((2, plan.cuts.size), np.nan)
     if plan.method == "mask":
         score_masked(test, cut, trained.coef[job.k], trained.intercept[job.k], unit, bench)
     elif plan.method == "sv_set":
@@ -294,10 +297,11 @@ def _trace_class(
         score_weighted(test, cut, weights, unit, bench)
     else:
         solutions = retrain_class(trained, job.k, cut, plan.method, unit, job.seed)
-        cut, weights, gap = collect(trained, solutions, plan.cuts.size, bench.by_lane)
+        cut, weights = collect(trained, solutions, plan.cuts.size, bench.by_lane)
         score_weighted(test, cut, weights, unit, bench)
+        optima = weights.optima
     counts, thresholds = count_order(bench.scores, job.positives)
-    return ClassCurve(counts, thresholds, cut.ends, n_ranked, gap)
+    return ClassCurve(counts, thresholds, cut.ends, n_ranked, optima)
 
 
 def decide_unit(renormalize: bool | None, method: str, trained: Trained) -> bool:
@@ -308,9 +312,10 @@ def decide_unit(renormalize: bool | None, method: str, trained: Trained) -> bool
 
 
 def _warn_if_stopped_early(plan: Plan, curves: list[ClassCurve | None]) -> None:
-    worst = max((curve.gap for curve in curves if curve is not None), default=0.0)
+    gaps = [curve.optima[1] / curve.optima[0] for curve in curves if curve is not None]
+    worst = np.nan_to_num(gaps).max(initial=0)
     estimator = plan.estimator or DualLinearSVC()
-    if plan.method in PATHS and worst > estimator.tol:
+    if worst > estimator.tol:
         warnings.warn(
             f"Retraining stopped after max_iter={estimator.max_iter} passes with a relative "
             f"duality gap of {worst:.2g}, above tol={estimator.tol:g}. Raise max_iter or tol.",
@@ -325,7 +330,7 @@ def _gather(
     """Return the curve over all folds; a class counts nothing in a fold that does not train it."""
     shape = len(folds), names.size, plan.cuts.size
     counts = Counts(*np.zeros((len(Counts._fields), *shape)))
-    thresholds, n_features, n_ranked = np.full((3, *shape), np.nan)
+    thresholds, n_features, n_ranked, objectives = np.full((4, *shape), np.nan)
     for f, fold in enumerate(folds):
         for k, curve in enumerate(fold.curves):
             if curve is not None:
@@ -333,6 +338,7 @@ def _gather(
                     whole[f, k] = part
                 thresholds[f, k], n_features[f, k] = curve.thresholds, curve.n_features
                 n_ranked[f, k] = curve.n_ranked
+                objectives[f, k] = curve.optima[0]
     thresholds[counts.positive == 0] = np.nan
     is_fraction = plan.cuts.dtype.kind == "f"
     shares = n_features / np.maximum(n_ranked, 1)
@@ -348,4 +354,5 @@ def _gather(
         evaluated_on=evaluated_on,
         seconds=perf_counter() - start,
         fit_seconds=sum(fold.fit_seconds for fold in folds),
+        objectives=mean_known(objectives, 0),
     )

@@ -19,18 +19,22 @@ def call_add(W, indices, data, start, stop, step):
     add_to_rows(W, indices, data, start, stop, step)
 
 
+@pytest.fixture(params=[np.float32, np.float64])
+def weights(request, rng):
+    return rng.normal(size=(9, LANES)).astype(request.param)
+
+
 @pytest.fixture(params=[None, np.float32, np.float64])
-def problem(request, rng):
-    W = rng.normal(size=(9, LANES)).astype(np.float32)
+def problem(request, weights, rng):
     indices = np.array([3, 0, 8, 3, 5, 1], np.uint32)
     data = None if request.param is None else rng.normal(size=6).astype(request.param)
-    return W, indices, data
+    return weights, indices, data
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 6), (1, 4), (2, 2)])
 def test_sum_rows(problem, start, stop):
     W, indices, data = problem
-    out = np.full(LANES, np.nan, np.float32)
+    out = np.full(LANES, np.nan, W.dtype)
     call_sum(W, indices, data, start, stop, out)
     values = np.ones(6) if data is None else data
     expected = sum(values[p] * W[indices[p]] for p in range(start, stop)) + np.zeros(LANES)
@@ -40,10 +44,10 @@ def test_sum_rows(problem, start, stop):
 @pytest.mark.parametrize(("start", "stop"), [(0, 6), (1, 4), (2, 2)])
 def test_add_to_rows(problem, rng, start, stop):
     W, indices, data = problem
-    step = rng.normal(size=LANES).astype(np.float32)
+    step = rng.normal(size=LANES).astype(W.dtype)
     values = np.ones(6) if data is None else data
     expected = W.copy()
     for p in range(start, stop):  # feature 3 stands twice: both steps count
-        expected[indices[p]] += (values[p] * step).astype(np.float32)
+        expected[indices[p]] += (values[p] * step).astype(W.dtype)
     call_add(W, indices, data, start, stop, step)
     np.testing.assert_allclose(W, expected, rtol=1e-5, atol=1e-6)

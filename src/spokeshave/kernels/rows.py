@@ -31,7 +31,9 @@ def make_rows(
     indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], weight: NDArray[np.float64]
 ) -> Rows:
     """Return the rows of a CSR matrix, without their values where a scale per row will do."""
-    indptr, indices = indptr.astype(np.uint64), indices.astype(np.uint32, copy=False)
+    indptr = indptr.astype(np.uint64)
+    # A view of the same numbers: a copy would double the memory of a large collection.
+    indices = indices.view(np.uint32) if indices.itemsize == 4 else indices.astype(np.uint32)
     scale, squared_length = np.empty((2, weight.size))
     measure_length(indptr, data, squared_length)
     if find_scale(indptr, data, scale):
