@@ -74,9 +74,10 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from sklearn.datasets import load_digits
+    >>> from sklearn.preprocessing import normalize
     >>> from spokeshave import NormalSelector
     >>> X, y = load_digits(return_X_y=True)
-    >>> NormalSelector(n_features=20, random_state=0).fit_transform(X, y).shape
+    >>> NormalSelector(n_features=20, random_state=0).fit_transform(normalize(X), y).shape
     (1797, 20)
     """
 
@@ -244,7 +245,7 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> X, y = load_digits(return_X_y=True)
     >>> model = ShavedSVC(tolerance=0.02, random_state=0).fit(normalize(X), y)
     >>> float(model.choice_.fraction)
-    0.7
+    0.3
     >>> model.choice_.evaluated_on
     'cross-validation'
     """

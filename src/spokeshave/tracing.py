@@ -159,7 +159,7 @@ def feature_curve(
     >>> curve.auc.shape
     (10, 3)
     >>> curve.smallest_within(0.05, "auc").fraction
-    0.5
+    0.1
     """
     start = perf_counter()
     _check_choices(method, by, aggregate, estimator)

@@ -1,0 +1,167 @@
+"""What is on the chart, read back from matplotlib."""
+
+from __future__ import annotations
+
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.preprocessing import normalize
+
+from spokeshave import feature_curve
+from spokeshave.drawing import draw_curve
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot
+
+CUTS = (0.1, 0.3, 0.6, 1.0)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+def trace(*, has_folds):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = normalize(rng.random((90, 30)) < rng.uniform(0.05, 0.3, size=(3, 30))[y])
+    data = {"cv": 3} if has_folds else {"X_test": X[1::2], "y_test": y[1::2]}
+    return feature_curve(X, y, cuts=CUTS, random_state=0, **data)
+
+
+@pytest.fixture(scope="module")
+def folds():
+    """Return a curve by cross-validation."""
+    return trace(has_folds=True)
+
+
+@pytest.fixture(scope="module")
+def on_test():
+    """Return a curve on a test set."""
+    return trace(has_folds=False)
+
+
+def read_band(ax):
+    """Return the lower and the upper edge of the band at each cut."""
+    (band,) = ax.collections
+    x, y = band.get_paths()[0].vertices.T
+    at = [np.isclose(x, percent) for percent in ax.lines[0].get_xdata()]
+    return [y[here].min() for here in at], [y[here].max() for here in at]
+
+
+def read_legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("name", ["auc", "best_f1"])
+def test_the_line_is_the_average_and_the_band_its_error(folds, name, average):
+    ax = folds.plot(name, average)
+    line = ax.lines[0]
+    np.testing.assert_allclose(line.get_xdata(), [10, 30, 60, 100])
+    np.testing.assert_array_equal(line.get_ydata(), folds.average(name, average))
+    error = folds.standard_error(name, average)
+    low, high = read_band(ax)
+    np.testing.assert_allclose(low, line.get_ydata() - error)
+    np.testing.assert_allclose(high, line.get_ydata() + error)
+    assert error.max() > 0
+
+
+def test_without_folds_the_band_is_of_the_classes(on_test):
+    ax = on_test.plot("f1")
+    error = on_test.f1.std(axis=0) / np.sqrt(3)
+    low, high = read_band(ax)
+    np.testing.assert_allclose(low, on_test.macro("f1") - error)
+    np.testing.assert_allclose(high, on_test.macro("f1") + error)
+    assert "± 1 standard error over classes" in read_legend(ax)
+    assert error.max() > 0
+
+
+def test_everything_is_said(folds):
+    ax = folds.plot("auc", "micro")
+    assert ax.get_xlabel() == "features kept, % of those with a nonzero score"
+    assert ax.get_ylabel() == "micro auc (cross-validation)"
+    best = folds.best("auc", "micro")
+    assert read_legend(ax) == [
+        "± 1 standard error over 3 folds",
+        "mask, ranked by normal",
+        f"{100 * best.fraction:.3g}% of features: {best.value:.4f}",
+    ]
+
+
+def read_mark(ax):
+    """Return the cut that the vertical line is at, and the point on the curve."""
+    _, vertical, point = ax.lines
+    (x,), (y,) = point.get_data()
+    assert list(vertical.get_xdata()) == [x, x]
+    return x, y
+
+
+def test_the_best_cut_is_marked_unless_another_is_given(folds):
+    best = folds.best("auc")
+    np.testing.assert_allclose(read_mark(folds.plot("auc")), (100 * best.fraction, best.value))
+    choice = folds.smallest_within(1.0, "auc")
+    assert choice.index != best.index
+    ax = folds.plot("auc", choice=choice)
+    np.testing.assert_allclose(read_mark(ax), (10, folds.macro("auc")[0]))
+    assert read_legend(ax)[-1].startswith("10% of features: ")
+
+
+def test_a_cut_for_each_class_cannot_be_marked(folds):
+    with pytest.raises(ValueError, match=r"choice must be of one cut\. Got one for each class"):
+        folds.plot(choice=folds.best(average=None))
+
+
+def test_axes_that_are_given_are_drawn_on(folds, on_test):
+    figure, axes = pyplot.subplots(1, 2)
+    assert folds.plot(ax=axes[1]) is axes[1]
+    assert not axes[0].lines
+    assert pyplot.get_fignums() == [figure.number]
+    on_test.plot(ax=axes[1])
+    assert len(axes[1].collections) == 2
+
+
+def test_without_axes_there_is_a_new_figure(folds):
+    assert folds.plot().figure is not folds.plot().figure
+    assert len(pyplot.get_fignums()) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"name": "f2"}, "The measure must be one of"),
+        ({"average": "mean"}, "average must be 'macro' or 'micro'"),
+        ({"average": None}, "average must be 'macro' or 'micro'"),
+    ],
+)
+def test_what_cannot_be_drawn_gets_a_sentence(folds, on_test, options, sentence):
+    for curve in (folds, on_test):
+        with pytest.raises(ValueError, match=sentence):
+            curve.plot(**options)
+    assert not pyplot.get_fignums()
+
+
+def test_charts_need_matplotlib(folds, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"Charts need matplotlib: pip install 'spokeshave\[plot"):
+        folds.plot()
+
+
+def test_values_of_any_kind_can_be_drawn():
+    ax = draw_curve(
+        np.array([0.25, 1.0]),
+        np.array([3.0, 2.0]),
+        np.array([0.5, 0.0]),
+        marked=0,
+        line="a line",
+        band="a band",
+        value_label="a value",
+    )
+    assert read_mark(ax) == (25, 3)
+    assert read_band(ax) == ([2.5, 2.0], [3.5, 2.0])
+    assert read_legend(ax) == ["a band", "a line", "25% of features: 3.0000"]
+    assert ax.get_ylabel() == "a value"
