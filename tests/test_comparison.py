@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
@@ -209,3 +210,11 @@ def test_bad_input_gets_a_sentence(options, sentence):
     X, y = make_text()
     with pytest.raises(ValueError, match=sentence):
         stability(X, **{"y": y} | options)
+
+
+@pytest.mark.filterwarnings("ignore:Stopped after max_iter")
+def test_retraining_that_stops_early_says_so():
+    X, y = make_text()
+    svc = DualLinearSVC(tol=1e-12, max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="Retraining stopped after max_iter=1 passes"):
+        stability(X, y, estimator=svc, cuts=(0.5, 1.0))

@@ -221,10 +221,10 @@ def test_a_choice_is_what_the_curve_has_at_its_cut(evaluated_on):
 
 def test_a_choice_in_words():
     curve = make_curve([[60, 90], [80, 60]], evaluated_on="test set")
-    assert str(curve.best("auc")) == "1 of the features: macro auc 0.7500, chosen by test set"
+    assert str(curve.best("auc")) == "1 of the features: macro auc 0.7500, chosen on the test set"
     assert str(curve.best("auc", average=None)) == (
         "0.75 of the features in the median class: "
-        "best of each class auc 0.8500, chosen by test set"
+        "best of each class auc 0.8500, chosen on the test set"
     )
 
 

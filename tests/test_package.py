@@ -52,7 +52,7 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 
 
 FLOORS = [
-    ("kernels", "errors", "cuts", "drawing", "targets"),
+    ("kernels", "errors", "cuts", "drawing", "targets", "one_vs_rest"),
     ("corpus", "calibration", "solver", "documents", "evaluation"),
     ("svm", "path", "curve"),
     ("tuning", "learners"),

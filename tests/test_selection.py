@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -246,6 +247,7 @@ def test_a_search_over_numbers_of_features():
         ({"aggregate": "median"}, "aggregate must be 'max' or 'mean'. Got 'median' instead"),
         ({"aggregate": None}, "aggregate must be 'max' or 'mean'. Got None instead"),
         ({"measure": "f2"}, "The measure must be one of"),
+        ({"n_features": True}, "n_features must be 'auto', .* Got True instead"),
         ({"tolerance": -1.0}, "tolerance must not be negative"),
         ({"cuts": [2.5]}, "cuts must be"),
     ],
@@ -582,7 +584,8 @@ def test_any_splitter_will_do():
         ({"estimator": LogisticRegression()}, "must be a DualLinearSVC. Got LogisticRegression"),
         ({"method": "masc"}, "method must be one of mask, .* Got 'masc' instead"),
         ({"by": "gini"}, "by must be one of"),
-        ({"measure": "f2"}, "The measure must be one of"),
+        ({"measure": "f2"}, "measure must be one of 'auc', 'best_f1', .* Got 'f2' instead"),
+        ({"n_features": True}, "n_features must be 'auto', .* Got True instead"),
         ({"average": None}, "tolerance must be given where each class has its own cut"),
         ({"tolerance": -0.1}, "tolerance must not be negative. Got -0.1 instead"),
         ({"cuts": "linear"}, "cuts must be 'log' or a list of numbers. Got 'linear' instead"),
@@ -591,6 +594,24 @@ def test_any_splitter_will_do():
 def test_bad_options_of_the_shaved_svm_get_a_sentence(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         shave(*make_text(), **options)
+
+
+@pytest.mark.parametrize("estimator", [NormalSelector, ShavedSVC])
+def test_what_an_earlier_fit_chose_is_forgotten(estimator):
+    X, y = make_text()
+    model = estimator(DualLinearSVC(**TIGHT), cuts=CUTS, cv=3).fit(X, y)
+    assert model.choice_.evaluated_on == model.curve_.evaluated_on
+    model.set_params(n_features=3).fit(X, y)
+    assert not hasattr(model, "choice_")
+    assert not hasattr(model, "curve_")
+
+
+@pytest.mark.filterwarnings("ignore:Stopped after max_iter")
+def test_a_final_model_that_stops_early_says_so():
+    X, y = make_text()
+    svc = DualLinearSVC(tol=1e-12, max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="Retraining stopped after max_iter=1 passes"):
+        ShavedSVC(svc, n_features=0.5).fit(X, y)
 
 
 def test_a_choice_for_other_classes_is_refused():

@@ -17,7 +17,7 @@ from spokeshave.cuts import PAPER_FRACTIONS, check_cuts
 from spokeshave.cutting import find_cut, retrain_class
 from spokeshave.documents import check_documents
 from spokeshave.evaluation import mean_known
-from spokeshave.path import PATHS
+from spokeshave.path import PATHS, warn_if_stopped_early
 from spokeshave.ranking import check_criterion
 from spokeshave.svm import DualLinearSVC
 from spokeshave.tracing import decide_unit
@@ -128,13 +128,16 @@ def stability(
         delayed(_compare_class)(trained, k, found_cuts, method, unit, seeds[k])
         for k in range(trained.classes.size)
     )
-    return Stability(trained.classes, found_cuts, *np.transpose(compared, (2, 0, 1)))
+    *measures, gaps = np.transpose(compared, (2, 0, 1))
+    assert trained.dual is not None
+    warn_if_stopped_early(gaps.max(), trained.dual.stop, stacklevel=2)
+    return Stability(trained.classes, found_cuts, *measures)
 
 
 def _compare_class(
     trained: Trained, k: int, cuts: NDArray[Any], method: str, unit: bool, seed: int
 ) -> NDArray[np.float64]:
-    """Return a row per cut: cosine, Pearson, overlap, containment, number of support vectors."""
+    """Return a row per cut: the measures of `Stability` in order, and the relative gap."""
     assert trained.dual is not None
     cut = find_cut(trained, k, cuts)
     normal = np.empty_like(trained.coef[k])
@@ -151,6 +154,7 @@ def _compare_class(
                 _divide(both, np.count_nonzero(support | again)),
                 _divide(both, np.count_nonzero(again)),
                 np.count_nonzero(again),
+                found.relative_gap,
             )
         )
     return np.array(rows[::-1], float)

@@ -58,7 +58,8 @@ class Choice:
         else:
             share, value = f"{self.fraction:.3g} of the features", f"{self.value:.4f}"
         how = "best of each class" if self.average is None else self.average
-        return f"{share}: {how} {self.measure} {value}, chosen by {self.evaluated_on}"
+        where = "by cross-validation" if self.evaluated_on != "test set" else "on the test set"
+        return f"{share}: {how} {self.measure} {value}, chosen {where}"
 
 
 @dataclass(frozen=True, eq=False)

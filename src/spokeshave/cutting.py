@@ -53,8 +53,8 @@ class Bench(NamedTuple):
 class Weights(NamedTuple):
     """Weights of their own at every cut (groups of lanes x features x lanes), and intercepts.
 
-    ``optima`` (2 x cuts) are the primal objectives and the duality gaps they reached, NaN where
-    nothing was solved.
+    ``optima`` (2 x cuts) are the primal objectives and the relative duality gaps they reached, NaN
+    where nothing was solved.
     """
 
     by_lane: NDArray[np.float64]
@@ -174,7 +174,7 @@ def collect(
     for c, found in zip(reversed(range(n_cuts)), solutions, strict=True):
         bucket[found.features] = c
         by_lane[c // LANES, found.features, c % LANES] = found.weights
-        intercepts[c], optima[:, c] = found.intercept, (found.objective, found.gap)
+        intercepts[c], optima[:, c] = found.intercept, (found.objective, found.relative_gap)
     ends = np.cumsum(np.bincount(bucket, minlength=n_cuts)[:n_cuts])
     order = np.argsort(bucket[trained.number], kind="stable")[: ends[-1]].astype(np.uint32)
     return Cut(order, ends), Weights(by_lane, intercepts, optima)
@@ -182,19 +182,19 @@ def collect(
 
 def weigh_class(
     trained: Trained, k: int, cut: Cut, method: str, unit: bool, seed: int
-) -> tuple[NDArray[np.float64], float]:
-    """Return the weights and the intercept of one class at the only cut, by any method."""
+) -> tuple[NDArray[np.float64], float, float]:
+    """Return weights, intercept and relative gap of one class at the only cut, by any method."""
     kept = cut.order[: cut.ends[0]]
     weights = np.zeros(trained.X.shape[1])
     if method == "mask":
         weights[kept] = trained.coef[k, kept]
-        return weights, float(trained.intercept[k])
+        return weights, float(trained.intercept[k]), 0.0
     if method == "sv_set":
         by_lane = np.empty((1, weights.size, LANES))
         found = weigh_support_vectors(trained, k, cut, unit, by_lane)
         weights[kept] = by_lane[0, trained.number[kept], 0]
-        return weights, float(found.intercepts[0])
+        return weights, float(found.intercepts[0]), 0.0
     (found_at,) = retrain_class(trained, k, cut, method, unit, seed)
     renumbered = np.zeros(weights.size)
     renumbered[found_at.features] = found_at.weights
-    return renumbered[trained.number], found_at.intercept
+    return renumbered[trained.number], found_at.intercept, found_at.relative_gap

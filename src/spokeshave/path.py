@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, polish, rebuild, score
 from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale
@@ -22,6 +24,11 @@ class Retrained(NamedTuple):
     beta: NDArray[np.float64]
     objective: float
     gap: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the objective."""
+        return self.gap / self.objective
 
 
 class Path(NamedTuple):
@@ -78,6 +85,17 @@ def retrain(
         yield Retrained(features, weights, b, beta.copy(), objective, gap)
         if path.rerank:
             place[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)
+
+
+def warn_if_stopped_early(relative_gap: float, stop: Stop, stacklevel: int) -> None:
+    """Warn where retraining ran out of passes, given the worst gap it was left with."""
+    if relative_gap > stop.tol:
+        warnings.warn(
+            f"Retraining stopped after max_iter={stop.max_passes} passes with a relative duality "
+            f"gap of {relative_gap:.2g}, above tol={stop.tol:g}. Raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _keep(

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,7 +18,11 @@ from spokeshave.curve import Choice, FeatureCurve
 from spokeshave.cuts import PAPER_FRACTIONS, count_kept
 from spokeshave.cutting import find_cut, weigh_class
 from spokeshave.documents import tidy
+from spokeshave.evaluation import MEASURES
+from spokeshave.one_vs_rest import OneVsRestMixin
+from spokeshave.path import warn_if_stopped_early
 from spokeshave.ranking import rank_features
+from spokeshave.solver import Stop
 from spokeshave.svm import DualLinearSVC
 from spokeshave.targets import binarize, check_targets
 from spokeshave.tracing import decide_unit, feature_curve
@@ -146,6 +150,7 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _count(self, X: Any, y: Any, svc: DualLinearSVC, order: NDArray[np.uint32]) -> int:
         """Return how many of the ranked features to keep."""
+        _forget_choice(self)
         if self.nonzeros_per_document is not None:
             return _count_to_sparsity(X, order, self.nonzeros_per_document)
         if self.n_features == "auto":
@@ -177,7 +182,7 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     """The whole job: a linear SVM on as few features as do as well as the best number of them.
 
     Fits an SVM on all features, measures quality at every cut by cross-validation on the training
@@ -189,13 +194,14 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     estimator : DualLinearSVC, optional
         The SVM; it is cloned.
     n_features : "auto", int, float or Choice, default="auto"
-        Features per class: a number, a share of those with a nonzero score, a choice made from a
-        curve of your own, or what the curve says.
+        Features per class: a number (fewer where fewer have a nonzero score), a share of those
+        that have, a choice made from a curve of your own, or what the curve says.
     final : {"warm", "exact", "mask", "sv_set"}, default="warm"
         How the final model is made: retrained on the features kept, from the dual of the first
         fit or from nothing; or without retraining.
     method : {"mask", "sv_set", "exact", "warm", "rfe"}, default="mask"
-        How the curve is found, as in `feature_curve`.
+        How the curve is found, as in `feature_curve`. The final model keeps the top of the first
+        ranking whatever the method.
     by, aggregate, cuts, renormalize
         As in `feature_curve`.
     measure : str, default="best_f1"
@@ -225,7 +231,7 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Intercepts, less the thresholds.
     thresholds_ : ndarray of shape (n_classes,)
-        The scores at which classes begin, before they were taken off.
+        The scores above which classes begin, before they were taken off.
     kept_ : csr_matrix of shape (n_classes, n_features)
         One for every feature that a class keeps.
     features_ : ndarray
@@ -338,30 +344,12 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             squared_length = (X.power(2) @ self.kept_.T).toarray()
             scores /= np.sqrt(np.where(squared_length > 0, squared_length, 1))
         scores += self.intercept_
-        is_one_column = not self.multilabel_ and len(self.classes_) == 2
-        return scores.ravel() if is_one_column else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the highest score, or every class whose threshold is passed.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_documents,), or indicator matrix (n_documents, n_classes)
-        """
-        scores = self.decision_function(X)
-        if self.multilabel_:
-            return (scores > 0).astype(int)
-        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-        return np.asarray(self.classes_[best])
+        return self._shape_scores(scores)
 
     def _check_parameters(self) -> None:
         for name, names in (
             ("final", ("warm", "exact", "mask", "sv_set")),
+            ("measure", tuple(MEASURES)),
             ("thresholds", ("auto", "best_f1", "zero")),
             ("average", ("macro", "micro", None)),
             ("aggregate", ("max", "mean", None)),
@@ -371,9 +359,12 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"{name} must be one of {given}. Got {getattr(self, name)!r} instead."
                 )
+        if self.average is None and self.tolerance is None:
+            raise ValueError("tolerance must be given where each class has its own cut.")
 
     def _choose_cut(self, X: Any, y: Any, svc: DualLinearSVC) -> Any:
         """Return the cut, or one for each class."""
+        _forget_choice(self)
         if isinstance(self.n_features, Choice):
             self.choice_ = self.n_features
         elif self.n_features == "auto":
@@ -404,15 +395,15 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.unit_ = decide_unit(self.renormalize, self.final, trained)
         classes = range(trained.coef.shape[0])
         found = [find_cut(trained, k, cuts[k : k + 1]) for k in classes]
-        trained.renumbered  # noqa: B018  before threads share it
         seed = svc.random_state if self.random_state is None else self.random_state
         seeds = check_random_state(seed).randint(2**31, size=len(classes))
         weighed = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
             delayed(weigh_class)(trained, k, found[k], self.final, self.unit_, seeds[k])
             for k in classes
         )
-        self.coef_ = np.array([weights for weights, _ in weighed])
-        self.intercept_ = np.array([intercept for _, intercept in weighed]) - self.thresholds_
+        coef, intercept, gaps = zip(*weighed, strict=True)
+        warn_if_stopped_early(max(gaps), Stop(svc.tol, svc.max_iter), stacklevel=3)
+        self.coef_, self.intercept_ = np.array(coef), np.array(intercept) - self.thresholds_
         kept = [cut.order[: cut.ends[0]] for cut in found]
         counts = np.cumsum([0, *map(len, kept)])
         ones = np.ones(counts[-1])
@@ -432,11 +423,11 @@ class ShavedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = curve.thresholds[np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)]
         return np.where(np.isfinite(found), found, 0.0)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
+
+def _forget_choice(model: Any) -> None:
+    """Remove what an earlier fit chose: it is not of this one."""
+    for name in ("curve_", "choice_"):
+        model.__dict__.pop(name, None)
 
 
 def _make_svc(
@@ -455,7 +446,8 @@ def _make_svc(
 
 def _check_n_features(n_features: Any, n_available: int) -> float | int:
     """Return a count as an int or a share as a float."""
-    if isinstance(n_features, Integral) and 1 <= int(n_features) <= n_available:
+    is_count = isinstance(n_features, Integral) and not isinstance(n_features, bool)
+    if is_count and 1 <= int(n_features) <= n_available:
         return int(n_features)
     is_share = isinstance(n_features, Real) and not isinstance(n_features, Integral)
     if is_share and 0 < float(n_features) <= 1:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_array, check_random_state
@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from spokeshave.calibration import fit_sigmoid, sigmoid
 from spokeshave.documents import tidy
+from spokeshave.one_vs_rest import OneVsRestMixin
 from spokeshave.solver import Problem, Solution, Stop, solve, take_documents
 from spokeshave.targets import binarize, check_targets
 
@@ -30,7 +31,7 @@ def _has_probability(model: DualLinearSVC) -> bool:
     return True
 
 
-class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     """Linear support vector classifier that returns its dual, for every class.
 
     Solves the same problem as :class:`sklearn.svm.LinearSVC` with ``dual=True``, one class against
@@ -187,26 +188,7 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        is_one_column = not self.multilabel_ and len(self.classes_) == 2
-        return np.asarray(scores.ravel() if is_one_column else scores)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the highest score, or every class of a positive score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_documents,), or indicator matrix (n_documents, n_classes)
-        """
-        scores = self.decision_function(X)
-        if self.multilabel_:
-            return (scores > 0).astype(int)
-        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-        return np.asarray(self.classes_[best])
+        return self._shape_scores(scores)
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -291,12 +273,6 @@ class DualLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 for of_class, is_class in zip(scores.T, positive.T, strict=True)
             ]
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 def pose(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -13,7 +12,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
@@ -35,7 +33,7 @@ from spokeshave.cutting import (
 )
 from spokeshave.documents import check_documents
 from spokeshave.evaluation import Counts, count_order, mean_known
-from spokeshave.path import PATHS
+from spokeshave.path import PATHS, warn_if_stopped_early
 from spokeshave.ranking import check_criterion
 from spokeshave.svm import DualLinearSVC
 from spokeshave.targets import align, binarize
@@ -71,7 +69,7 @@ class Job(NamedTuple):
 class ClassCurve(NamedTuple):
     """One class in one fold: an entry per cut, and the number of its ranked features.
 
-    ``optima`` (2 x cuts) are objectives and duality gaps, NaN where nothing was retrained.
+    ``optima`` (2 x cuts) are objectives and relative gaps, NaN where nothing was retrained.
     """
 
     counts: Counts
@@ -250,7 +248,10 @@ def _trace(
     for first, found in enumerate(shares):
         for job, curve in zip(jobs[first::n_shares], found, strict=True):
             curves[job.column] = curve
-    _warn_if_stopped_early(plan, curves)
+    if trained.dual is not None:
+        gaps = [curve.optima[1] for curve in curves if curve is not None]
+        worst = np.nan_to_num(gaps).max(initial=0)
+        warn_if_stopped_early(worst, trained.dual.stop, stacklevel=4)
     return Fold(curves, fit_seconds)
 
 
@@ -309,19 +310,6 @@ def decide_unit(renormalize: bool | None, method: str, trained: Trained) -> bool
     if renormalize is not None:
         return renormalize
     return method != "mask" and trained.has_unit_rows
-
-
-def _warn_if_stopped_early(plan: Plan, curves: list[ClassCurve | None]) -> None:
-    gaps = [curve.optima[1] / curve.optima[0] for curve in curves if curve is not None]
-    worst = np.nan_to_num(gaps).max(initial=0)
-    estimator = plan.estimator or DualLinearSVC()
-    if worst > estimator.tol:
-        warnings.warn(
-            f"Retraining stopped after max_iter={estimator.max_iter} passes with a relative "
-            f"duality gap of {worst:.2g}, above tol={estimator.tol:g}. Raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
 
 
 def _gather(

@@ -1,0 +1,45 @@
+"""What every classifier of one class against the rest does with its scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+
+class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
+    """Turns scores into labels; the class that mixes it in has ``decision_function``."""
+
+    classes_: NDArray[Any]
+    multilabel_: bool
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the highest score, or every class of a positive score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_documents,), or indicator matrix (n_documents, n_classes)
+        """
+        scores = self.decision_function(X)
+        if self.multilabel_:
+            return np.asarray(scores > 0, int)
+        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+        return np.asarray(self.classes_[best])
+
+    def _shape_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores (documents x classes) as a vector where they are of two classes."""
+        is_one_column = not self.multilabel_ and len(self.classes_) == 2
+        return np.asarray(scores.ravel() if is_one_column else scores)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
