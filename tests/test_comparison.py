@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+import made_up
+from made_up import CUTS, keep
 from spokeshave import DualLinearSVC, rank_features, stability
 
 # The dual of the squared hinge has one optimum: its support vectors can be compared.
 TIGHT = {"loss": "squared_hinge", "tol": 1e-10, "max_iter": 100_000, "random_state": 0}
-CUTS = (0.1, 0.4, 0.8, 1.0)
+make_text = partial(made_up.make_text, n=75, d=50, chances=(0.02, 0.3), has_empty=False)
 NAMES = ("cosine", "pearson", "overlap", "containment", "n_support")
-
-
-def make_text(n_classes=3, *, is_binary=False, n=75, d=50, seed=0):
-    """Return sparse rows of length one, and labels."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % n_classes
-    X = (rng.random((n, d)) < rng.uniform(0.02, 0.3, size=(n_classes, d))[y]).astype(float)
-    if not is_binary:
-        X *= rng.uniform(0.5, 2, size=X.shape)
-    return normalize(sparse.csr_matrix(X)), y
-
-
-def keep(X, features, unit):
-    masked = X.toarray()
-    masked[:, np.setdiff1d(np.arange(X.shape[1]), features)] = 0
-    return sparse.csr_matrix(normalize(masked) if unit else masked)
 
 
 def compare_naively(model, again, k, features):

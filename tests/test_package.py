@@ -61,6 +61,7 @@ FLOORS = [
     ("cutting",),
     ("tracing",),
     ("selection", "comparison"),
+    ("shaved",),
     ("cli",),
 ]
 

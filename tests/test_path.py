@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 from sklearn.metrics import roc_auc_score
-from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+import made_up
+from made_up import keep
 from spokeshave import DualLinearSVC, feature_curve
 from spokeshave.kernels.descent import Task
 from spokeshave.kernels.rows import copy_rows, make_rows
@@ -20,24 +22,8 @@ from spokeshave.solver import Stop
 TIGHT = {"tol": 1e-10, "max_iter": 10_000_000, "random_state": 0}
 STOP = Stop(TIGHT["tol"], TIGHT["max_iter"])
 ENDS = np.array([3, 12, 25])
+make_text = partial(made_up.make_text, 2, n=60, chances=(0.05, 0.4))
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=40)
-
-
-def make_text(n=60, d=40, *, is_binary=False, seed=0):
-    """Return sparse rows of length one and labels of two classes."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % 2
-    X = (rng.random((n, d)) < rng.uniform(0.05, 0.4, size=(2, d))[y]).astype(float)
-    if not is_binary:
-        X *= rng.uniform(0.5, 2, size=X.shape)
-    X[3] = 0  # a document without a word
-    return normalize(sparse.csr_matrix(X)), y
-
-
-def keep(X, features, unit):
-    masked = X.toarray()
-    masked[:, np.setdiff1d(np.arange(X.shape[1]), features)] = 0
-    return sparse.csr_matrix(normalize(masked) if unit else masked)
 
 
 def lay_out(X):

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from spokeshave.errors import CorpusError
     from spokeshave.evaluation import PairedTest, paired_test
     from spokeshave.ranking import Ranking, rank_features
-    from spokeshave.selection import NormalSelector, ShavedSVC
+    from spokeshave.selection import NormalSelector
+    from spokeshave.shaved import ShavedSVC
     from spokeshave.svm import DualLinearSVC
     from spokeshave.tracing import feature_curve
     from spokeshave.tuning import Tuning, tune_C
@@ -32,7 +33,7 @@ _HOMES = {
     "NormalSelector": "selection",
     "PairedTest": "evaluation",
     "Ranking": "ranking",
-    "ShavedSVC": "selection",
+    "ShavedSVC": "shaved",
     "Stability": "comparison",
     "Tuning": "tuning",
     "feature_curve": "tracing",

@@ -1,0 +1,269 @@
+"""The whole job as one classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from spokeshave.curve import Choice, FeatureCurve
+from spokeshave.cuts import PAPER_FRACTIONS
+from spokeshave.cutting import find_cut, weigh_class
+from spokeshave.documents import tidy
+from spokeshave.evaluation import MEASURES
+from spokeshave.one_vs_rest import OneVsRestMixin
+from spokeshave.path import warn_if_stopped_early
+from spokeshave.selection import check_n_features, forget_choice, make_svc
+from spokeshave.solver import Stop
+from spokeshave.svm import DualLinearSVC
+from spokeshave.targets import binarize, check_targets
+from spokeshave.tracing import decide_unit, feature_curve
+from spokeshave.trained import train
+
+
+class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
+    """The whole job: a linear SVM on as few features as do as well as the best number of them.
+
+    Fits an SVM on all features, measures quality at every cut by cross-validation on the training
+    documents, chooses the smallest cut that is as good as the best, and makes the final model at
+    that cut. Each class keeps features of its own unless ``aggregate`` says otherwise.
+
+    Parameters
+    ----------
+    estimator : DualLinearSVC, optional
+        The SVM; it is cloned.
+    n_features : "auto", int, float or Choice, default="auto"
+        Features per class: a number (fewer where fewer have a nonzero score), a share of those
+        that have, a choice made from a curve of your own, or what the curve says.
+    final : {"warm", "exact", "mask", "sv_set"}, default="warm"
+        How the final model is made: retrained on the features kept, from the dual of the first
+        fit or from nothing; or without retraining.
+    method : {"mask", "sv_set", "exact", "warm", "rfe"}, default="mask"
+        How the curve is found, as in `feature_curve`. The final model keeps the top of the first
+        ranking whatever the method.
+    by, aggregate, cuts, renormalize
+        As in `feature_curve`.
+    measure : str, default="best_f1"
+        What "auto" looks at: see `FeatureCurve`.
+    average : {"macro", "micro", None}, default="macro"
+        How it is averaged over classes; None lets each class choose its own cut, which needs a
+        ``tolerance``.
+    tolerance : float, optional
+        How much less than the best will do; one standard error over the folds by default.
+    thresholds : {"auto", "best_f1", "zero"}, default="auto"
+        The score at which a class begins: that of the best F1 in a cross-validation of the final
+        model, or zero. "auto" is the first for multilabel targets and the second for labels, which
+        go to the class of the highest score.
+    cv : int, splitter or iterable, default=5
+        Folds, as in scikit-learn.
+    n_jobs : int, optional
+        Threads; -1 for all cores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the SVM.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels; column numbers for multilabel targets.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights, zero for the features removed; one row for two classes.
+    intercept_ : ndarray of shape (n_classes,)
+        Intercepts, less the thresholds.
+    thresholds_ : ndarray of shape (n_classes,)
+        The scores above which classes begin, before they were taken off.
+    kept_ : csr_matrix of shape (n_classes, n_features)
+        One for every feature that a class keeps.
+    features_ : ndarray
+        Features that any class keeps: no other is ever looked at.
+    unit_ : bool
+        Whether a document is scaled to length one on the features of each class.
+    curve_ : FeatureCurve
+        Quality against features by cross-validation; only for "auto".
+    choice_ : Choice
+        The cut chosen and what it was chosen on; only for "auto" or a choice given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.preprocessing import normalize
+    >>> from spokeshave import ShavedSVC
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = ShavedSVC(tolerance=0.02, random_state=0).fit(normalize(X), y)
+    >>> float(model.choice_.fraction)
+    0.3
+    >>> model.choice_.evaluated_on
+    'cross-validation'
+    """
+
+    def __init__(
+        self,
+        estimator: DualLinearSVC | None = None,
+        *,
+        n_features: str | int | float | Choice = "auto",
+        final: str = "warm",
+        method: str = "mask",
+        by: str = "normal",
+        aggregate: str | None = None,
+        cuts: Any = PAPER_FRACTIONS,
+        renormalize: bool | None = None,
+        measure: str = "best_f1",
+        average: str | None = "macro",
+        tolerance: float | None = None,
+        thresholds: str = "auto",
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_features = n_features
+        self.final = final
+        self.method = method
+        self.by = by
+        self.aggregate = aggregate
+        self.cuts = cuts
+        self.renormalize = renormalize
+        self.measure = measure
+        self.average = average
+        self.tolerance = tolerance
+        self.thresholds = thresholds
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose a cut by cross-validation and train the final model at it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+            Labels, or a column of zeros and ones per class, dense or sparse.
+
+        Returns
+        -------
+        self : ShavedSVC
+        """
+        self._check_parameters()
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
+        )
+        X, y = tidy(X), check_targets(y)
+        self.classes_, indicator = binarize(y)
+        self.multilabel_ = y.ndim == 2
+        svc = make_svc(self.estimator, self.n_jobs, self.random_state)
+        cut = self._choose_cut(X, y, svc)
+        if np.size(cut) not in (1, indicator.shape[1]):
+            raise ValueError(
+                f"n_features must be a choice of one cut, or of one for each of the "
+                f"{indicator.shape[1]} classes. Got one for each of {np.size(cut)} instead."
+            )
+        cuts = np.broadcast_to(cut, indicator.shape[1])
+        self.thresholds_ = self._find_thresholds(X, y, svc, cuts)
+        self._make_final(X, y, svc.fit(X, y), cuts)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return how far the score of each document is above the threshold of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = tidy(X)
+        scores = np.asarray(X @ self.coef_.T)
+        if self.unit_:
+            squared_length = (X.power(2) @ self.kept_.T).toarray()
+            scores /= np.sqrt(np.where(squared_length > 0, squared_length, 1))
+        scores += self.intercept_
+        return self._shape_scores(scores)
+
+    def _check_parameters(self) -> None:
+        for name, names in (
+            ("final", ("warm", "exact", "mask", "sv_set")),
+            ("measure", tuple(MEASURES)),
+            ("thresholds", ("auto", "best_f1", "zero")),
+            ("average", ("macro", "micro", None)),
+            ("aggregate", ("max", "mean", None)),
+        ):
+            if getattr(self, name) not in names:
+                given = ", ".join(map(repr, names))
+                raise ValueError(
+                    f"{name} must be one of {given}. Got {getattr(self, name)!r} instead."
+                )
+        if self.average is None and self.tolerance is None:
+            raise ValueError("tolerance must be given where each class has its own cut.")
+
+    def _choose_cut(self, X: Any, y: Any, svc: DualLinearSVC) -> Any:
+        """Return the cut, or one for each class."""
+        forget_choice(self)
+        if isinstance(self.n_features, Choice):
+            self.choice_ = self.n_features
+        elif self.n_features == "auto":
+            self.curve_ = self._trace(X, y, svc, self.method, self.cuts)
+            self.choice_ = self.curve_.smallest_within(self.tolerance, self.measure, self.average)
+        else:
+            return check_n_features(self.n_features, X.shape[1])
+        return self.choice_.cut
+
+    def _trace(self, X: Any, y: Any, svc: DualLinearSVC, method: str, cuts: Any) -> FeatureCurve:
+        return feature_curve(
+            X,
+            y,
+            cv=self.cv,
+            method=method,
+            by=self.by,
+            estimator=svc,
+            cuts=cuts,
+            aggregate=self.aggregate,
+            renormalize=self.renormalize,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+
+    def _make_final(self, X: Any, y: Any, svc: DualLinearSVC, cuts: NDArray[Any]) -> None:
+        """Set the weights, the intercepts and the features kept."""
+        trained = train(X, y, svc, self.by, self.aggregate, self.n_jobs, self.random_state)
+        self.unit_ = decide_unit(self.renormalize, self.final, trained)
+        classes = range(trained.coef.shape[0])
+        found = [find_cut(trained, k, cuts[k : k + 1]) for k in classes]
+        seed = svc.random_state if self.random_state is None else self.random_state
+        seeds = check_random_state(seed).randint(2**31, size=len(classes))
+        weighed = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
+            delayed(weigh_class)(trained, k, found[k], self.final, self.unit_, seeds[k])
+            for k in classes
+        )
+        coef, intercept, gaps = zip(*weighed, strict=True)
+        warn_if_stopped_early(max(gaps), Stop(svc.tol, svc.max_iter), stacklevel=3)
+        self.coef_, self.intercept_ = np.array(coef), np.array(intercept) - self.thresholds_
+        kept = [cut.order[: cut.ends[0]] for cut in found]
+        counts = np.cumsum([0, *map(len, kept)])
+        ones = np.ones(counts[-1])
+        self.kept_ = sparse.csr_matrix((ones, np.concatenate(kept), counts), self.coef_.shape)
+        self.features_ = np.unique(self.kept_.indices)
+
+    def _find_thresholds(
+        self, X: Any, y: Any, svc: DualLinearSVC, cuts: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Return the threshold of the best F1 of each class by cross-validation, or zeros."""
+        if self.thresholds == "zero" or (self.thresholds == "auto" and not self.multilabel_):
+            return np.zeros(cuts.size)
+        if self.n_features == "auto" and self.final == self.method:
+            found = self.choice_.thresholds
+        else:
+            curve = self._trace(X, y, svc, self.final, np.unique(cuts))
+            found = curve.thresholds[np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)]
+        return np.where(np.isfinite(found), found, 0.0)
