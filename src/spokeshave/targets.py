@@ -21,14 +21,30 @@ def check_targets(y: Any) -> Any:
 
 def _check_indicator(y: Any) -> sparse.csr_matrix:
     if y.dtype.kind in "biuf":
-        indicator = sparse.csr_matrix(y, copy=True)
-        indicator.sum_duplicates()
-        if ((indicator.data == 0) | (indicator.data == 1)).all():
-            return indicator.astype(np.int8)
+        indicator = _tidy(y) if sparse.issparse(y) else _find_ones(np.asarray(y))
+        if indicator.data.all():
+            return indicator
     raise ValueError(
         "y must be one label per document, or an indicator matrix of zeros and ones. "
         "Got a matrix of other values instead."
     )
+
+
+def _tidy(y: Any) -> sparse.csr_matrix:
+    """Return the nonzeros of a sparse matrix, as whether they are one."""
+    indicator = sparse.csr_matrix(y, copy=True)
+    indicator.sum_duplicates()
+    indicator.eliminate_zeros()
+    indicator.data = (indicator.data == 1).astype(np.int8)
+    return indicator
+
+
+def _find_ones(y: NDArray[Any]) -> sparse.csr_matrix:
+    """Return the nonzeros of a dense matrix, as whether they are one; scipy is slower."""
+    places = np.flatnonzero(y != 0)
+    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(y, axis=1))])
+    is_one = (y.ravel()[places] == 1).astype(np.int8)
+    return sparse.csr_matrix((is_one, places % y.shape[1], indptr), shape=y.shape)
 
 
 def binarize(y: Any) -> tuple[NDArray[Any], sparse.csc_matrix]:

@@ -71,8 +71,8 @@ def place(scores, positives, table, reached, tied):
         r = n_positive
         if s < highest:
             cell = np.uint64(min((s - lowest) * per_unit, last))
-            r, stop = np.uint64(table[cell]), np.uint64(table[cell + np.uint64(1)])
-            while r < stop and positives[r] <= s:
+            r = np.uint64(table[cell])
+            while positives[r] <= s:  # the highest is not
                 r += np.uint64(1)
         r -= np.uint64(1)
         reached[r] += 1
