@@ -239,8 +239,9 @@ def test_a_choice_in_words():
         (lambda curve: curve.best(average="mean"), "average must be 'macro' or 'micro'. Got"),
         (lambda curve: curve.average("auc", "mean"), "average must be 'macro' or 'micro'. Got"),
         (lambda curve: curve.standard_error("auc", "mean"), "average must be 'macro' or 'micro'"),
-        (lambda curve: curve.smallest_within(-0.1), "tolerance must not be negative. Got -0.1"),
-        (lambda curve: curve.smallest_within(NAN), "tolerance must not be negative. Got nan"),
+        (lambda curve: curve.smallest_within(-0.1), "tolerance must be a number that is not negative. Got -0.1"),
+        (lambda curve: curve.smallest_within(NAN), "tolerance must be a number that is not negative. Got nan"),
+        (lambda curve: curve.smallest_within("auc"), "must be a number .* Got 'auc' instead"),
         (lambda curve: curve.smallest_within(average=None), "tolerance must be given where each"),
     ],
 )

@@ -198,7 +198,7 @@ def test_a_search_over_numbers_of_features():
         ({"aggregate": None}, "aggregate must be 'max' or 'mean'. Got None instead"),
         ({"measure": "f2"}, "The measure must be one of"),
         ({"n_features": True}, "n_features must be 'auto', .* Got True instead"),
-        ({"tolerance": -1.0}, "tolerance must not be negative"),
+        ({"tolerance": -1.0}, "tolerance must be a number that is not negative"),
         ({"cuts": [2.5]}, "cuts must be"),
     ],
 )

@@ -359,7 +359,7 @@ def test_any_splitter_will_do():
         ({"measure": "f2"}, "measure must be one of 'auc', 'best_f1', .* Got 'f2' instead"),
         ({"n_features": True}, "n_features must be 'auto', .* Got True instead"),
         ({"average": None}, "tolerance must be given where each class has its own cut"),
-        ({"tolerance": -0.1}, "tolerance must not be negative. Got -0.1 instead"),
+        ({"tolerance": -0.1}, "tolerance must be a number that is not negative. Got -0.1 instead"),
         ({"cuts": "linear"}, "cuts must be 'log' or a list of numbers. Got 'linear' instead"),
     ],
 )

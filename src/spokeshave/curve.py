@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,9 +193,11 @@ class FeatureCurve:
                 raise ValueError("tolerance must be given where each class has its own cut.")
             best = self.best(name, average).index
             tolerance = float(self.standard_error(name, average)[best])
-        if not 0 <= tolerance < np.inf:
-            raise ValueError(f"tolerance must not be negative. Got {tolerance!r} instead.")
-        return self._choose(name, average, tolerance)
+        if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < np.inf:
+            raise ValueError(
+                f"tolerance must be a number that is not negative. Got {tolerance!r} instead."
+            )
+        return self._choose(name, average, float(tolerance))
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row per class and cut with every measure, as a pandas frame."""
