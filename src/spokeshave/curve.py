@@ -193,7 +193,8 @@ class FeatureCurve:
                 raise ValueError("tolerance must be given where each class has its own cut.")
             best = self.best(name, average).index
             tolerance = float(self.standard_error(name, average)[best])
-        if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < np.inf:
+        given: Any = tolerance
+        if not isinstance(given, Real) or not 0 <= float(given) < np.inf:
             raise ValueError(
                 f"tolerance must be a number that is not negative. Got {tolerance!r} instead."
             )
