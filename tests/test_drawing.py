@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import normalize
 
-from spokeshave import feature_curve
-from spokeshave.drawing import draw_curve
+from spokeshave import DualLinearSVC, feature_curve, learning_curve
+from spokeshave.drawing import draw_curve, draw_learning
 
 matplotlib.use("Agg")
 
@@ -165,3 +165,46 @@ def test_values_of_any_kind_can_be_drawn():
     assert read_band(ax) == ([2.5, 2.0], [3.5, 2.0])
     assert read_legend(ax) == ["a band", "a line", "25% of features: 3.0000"]
     assert ax.get_ylabel() == "a value"
+
+
+def learn(label, ax=None):
+    """Draw a small learning curve."""
+    sizes, values, error = (
+        np.array([10.0, 20.0, 40.0]),
+        np.array([0.6, np.nan, 0.8]),
+        np.full(3, 0.1),
+    )
+    return draw_learning(sizes, values, error, label=label, value_label="macro f1", ax=ax)
+
+
+def test_a_learning_curve():
+    ax = learn("shaped")
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [10, 20, 40])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), [0.6, np.nan, 0.8])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("training documents", "macro f1")
+    assert read_legend(ax) == ["shaped"]
+
+
+def test_learning_curves_to_compare_have_their_own_colours():
+    ax = learn("shaped")
+    assert learn("plain", ax) is ax
+    assert read_legend(ax) == ["shaped", "plain"]
+    assert len({line.get_color() for line in ax.lines}) == 2
+    assert len(ax.collections) == 2
+
+
+def test_a_learning_curve_without_a_name_has_no_legend():
+    assert learn(None).get_legend() is None
+
+
+def test_what_a_learning_curve_draws(rng):
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 4)) + y[:, None]
+    curve = learning_curve(DualLinearSVC(), X, y, sizes=(0.5, 1.0), cv=3, Cs=None, random_state=0)
+    ax = curve.plot("f1", label="raw")
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [20, 40])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), curve.macro("f1"))
+    low, high = read_band(ax)
+    np.testing.assert_allclose(low, curve.macro("f1") - curve.standard_error("f1"))
+    np.testing.assert_allclose(high, curve.macro("f1") + curve.standard_error("f1"))
+    assert curve.plot("auc", ax=ax) is ax

@@ -52,16 +52,16 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 
 
 FLOORS = [
-    ("kernels", "errors", "cuts", "drawing", "targets", "one_vs_rest"),
-    ("corpus", "calibration", "solver", "documents", "evaluation"),
-    ("svm", "path", "curve"),
+    ("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint", "frames"),
+    ("corpus", "one_vs_rest", "solver", "documents", "evaluation"),
+    ("svm", "path", "curve", "learning"),
     ("tuning", "learners"),
-    ("ranking",),
-    ("trained",),
-    ("cutting",),
-    ("tracing",),
-    ("selection", "comparison"),
-    ("shaved",),
+    ("ranking", "growing"),
+    ("trained", "levels"),
+    ("cutting", "shapes", "scaling"),
+    ("tracing", "shaping", "views"),
+    ("selection", "comparison", "stages"),
+    ("shaved", "shaped"),
     ("cli",),
 ]
 

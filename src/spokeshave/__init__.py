@@ -1,4 +1,4 @@
-"""Find how few features a linear text classifier needs, without retraining it.
+"""Find how few features a linear text classifier needs, and shape them to suit it.
 
 Names are loaded when they are first used: importing the package loads neither numba nor
 scikit-learn.
@@ -16,27 +16,41 @@ if TYPE_CHECKING:
     from spokeshave.cuts import PAPER_FRACTIONS
     from spokeshave.errors import CorpusError
     from spokeshave.evaluation import PairedTest, paired_test
+    from spokeshave.growing import learning_curve
+    from spokeshave.learning import LearningCurve
     from spokeshave.ranking import Ranking, rank_features
+    from spokeshave.scaling import BNSScaler
     from spokeshave.selection import NormalSelector
+    from spokeshave.shaped import ShapedSVC
+    from spokeshave.shapes import FeatureShape
+    from spokeshave.shaping import LocalProbabilityShaper
     from spokeshave.shaved import ShavedSVC
+    from spokeshave.stages import FeatureShaper
     from spokeshave.svm import DualLinearSVC
     from spokeshave.tracing import feature_curve
     from spokeshave.tuning import Tuning, tune_C
 
 _HOMES = {
     "PAPER_FRACTIONS": "cuts",
+    "BNSScaler": "scaling",
     "Choice": "curve",
     "CorpusError": "errors",
     "DocumentVectorizer": "corpus.vectorizer",
     "DualLinearSVC": "svm",
     "FeatureCurve": "curve",
+    "FeatureShape": "shapes",
+    "FeatureShaper": "stages",
+    "LearningCurve": "learning",
+    "LocalProbabilityShaper": "shaping",
     "NormalSelector": "selection",
     "PairedTest": "evaluation",
     "Ranking": "ranking",
+    "ShapedSVC": "shaped",
     "ShavedSVC": "shaved",
     "Stability": "comparison",
     "Tuning": "tuning",
     "feature_curve": "tracing",
+    "learning_curve": "growing",
     "paired_test": "evaluation",
     "rank_features": "ranking",
     "stability": "comparison",
@@ -45,18 +59,25 @@ _HOMES = {
 
 __all__ = [
     "PAPER_FRACTIONS",
+    "BNSScaler",
     "Choice",
     "CorpusError",
     "DocumentVectorizer",
     "DualLinearSVC",
     "FeatureCurve",
+    "FeatureShape",
+    "FeatureShaper",
+    "LearningCurve",
+    "LocalProbabilityShaper",
     "NormalSelector",
     "PairedTest",
     "Ranking",
+    "ShapedSVC",
     "ShavedSVC",
     "Stability",
     "Tuning",
     "feature_curve",
+    "learning_curve",
     "paired_test",
     "rank_features",
     "stability",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOSTLY_SMALL = 0.1  # half of the cuts below it would crowd a linear axis
+N_BARS = 30
 INK, BAND, MARK = "#1f4e79", "#9dc3e6", "#c55a11"
 
 
@@ -49,6 +50,76 @@ def draw_curve(
     ax.grid(alpha=0.3)
     ax.legend(loc="lower right", frameon=False)
     return ax
+
+
+def draw_learning(
+    n_documents: NDArray[np.float64],
+    values: NDArray[np.float64],
+    error: NDArray[np.float64],
+    *,
+    label: str | None,
+    value_label: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw values against the size of the training set, with a band of error.
+
+    Each call on the same axes takes the next colour, so that learners can be compared.
+    """
+    ax = _make_axes() if ax is None else ax
+    (line,) = ax.plot(n_documents, values, marker="o", markersize=3.5, label=label)
+    ax.fill_between(
+        n_documents, values - error, values + error, color=line.get_color(), alpha=0.2, lw=0
+    )
+    ax.set_xlabel("training documents")
+    ax.set_ylabel(value_label)
+    if label is not None:
+        ax.legend(loc="lower right", frameon=False)
+    ax.grid(alpha=0.3)
+    return ax
+
+
+def draw_shape(shape: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw what each value of a feature becomes (a FeatureShape), over how often classes have it."""
+    ax = _make_axes() if ax is None else ax
+    at = np.arange(shape.values.size) if shape.is_nominal else shape.values
+    groups = dict(zip(map(str, shape.classes), shape.positives, strict=True))
+    if len(groups) == 1:
+        groups["the rest"] = shape.sizes - shape.positives[0]
+    under = ax.twinx()
+    for number, (name, counts) in enumerate(groups.items()):
+        _draw_density(under, at, counts, shape.is_nominal, f"C{number}", name)
+    under.set_ylim(0, 1.6 * under.get_ylim()[1])
+    under.set_ylabel("density of the class")
+    ax.set_zorder(under.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    style = {"marker": "o", "ls": "none"} if shape.is_nominal else {"marker": ".", "markersize": 4}
+    for number, (name, images) in enumerate(zip(shape.classes, shape.images, strict=True)):
+        ax.plot(at, images, color=f"C{number}", label=f"image, {name}", **style)
+        if shape.n_zero:
+            ax.plot(0, shape.zero[number], color=f"C{number}", marker="s", label="image of zero")
+        if shape.n_missing:
+            ax.axhline(shape.missing[number], color=f"C{number}", ls=":", label="image of missing")
+    if shape.is_nominal:
+        ax.set_xticks(at, [str(value) for value in shape.values])
+    ax.set_xlabel(shape.name)
+    ax.set_ylabel("image")
+    lines = [*ax.get_legend_handles_labels(), *under.get_legend_handles_labels()]
+    ax.legend(lines[0] + lines[2], lines[1] + lines[3], loc="upper left", frameon=False, ncols=2)
+    return ax
+
+
+def _draw_density(
+    ax: Axes, at: NDArray[Any], counts: NDArray[Any], is_nominal: bool, color: str, name: str
+) -> None:
+    """Draw how the documents of a class are spread over the values."""
+    share = counts / max(counts.sum(), 1)
+    if is_nominal or at.size <= N_BARS:
+        width = 0.8 * (np.diff(at).min() if at.size > 1 else 1)
+        ax.bar(at, share, width, color=color, alpha=0.25, label=name)
+    else:
+        edges = np.histogram_bin_edges(at, N_BARS)
+        height = np.histogram(at, edges, weights=share)[0]
+        ax.stairs(height, edges, fill=True, color=color, alpha=0.25, label=name)
 
 
 def _make_axes() -> Axes:

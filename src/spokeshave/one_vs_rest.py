@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from spokeshave.calibration import sigmoid
+
 
 class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
     """Turns scores into labels; the class that mixes it in has ``decision_function``."""
 
     classes_: NDArray[Any]
     multilabel_: bool
+    calibration_: NDArray[np.float64]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the highest score, or every class of a positive score.
@@ -37,6 +40,15 @@ class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
         """Return scores (documents x classes) as a vector where they are of two classes."""
         is_one_column = not self.multilabel_ and len(self.classes_) == 2
         return np.asarray(scores.ravel() if is_one_column else scores)
+
+    def _calibrate_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of each class by its sigmoid; of labels they sum to one."""
+        probability = sigmoid(scores, *self.calibration_)
+        if probability.ndim == 1:
+            return np.column_stack([1 - probability, probability])
+        if not self.multilabel_:
+            probability /= probability.sum(axis=1, keepdims=True)
+        return probability
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.cuts import PAPER_FRACTIONS, count_kept
 from spokeshave.documents import tidy
 from spokeshave.ranking import rank_features
-from spokeshave.svm import DualLinearSVC
+from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.targets import check_targets
 from spokeshave.tracing import feature_curve
 
@@ -177,20 +177,6 @@ def forget_choice(model: Any) -> None:
     """Remove what an earlier fit chose: it is not of this one."""
     for name in ("curve_", "choice_"):
         model.__dict__.pop(name, None)
-
-
-def make_svc(
-    estimator: DualLinearSVC | None, n_jobs: int | None, random_state: Any
-) -> DualLinearSVC:
-    """Return a clone of the SVM, or the default one."""
-    if estimator is None:
-        return DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
-    if not isinstance(estimator, DualLinearSVC):
-        raise ValueError(
-            f"estimator must be a DualLinearSVC. Got {type(estimator).__name__} instead."
-        )
-    model: DualLinearSVC = clone(estimator)
-    return model
 
 
 def check_n_features(n_features: Any, n_available: int) -> float | int:

@@ -19,9 +19,9 @@ from spokeshave.documents import tidy
 from spokeshave.evaluation import MEASURES
 from spokeshave.one_vs_rest import OneVsRestMixin
 from spokeshave.path import warn_if_stopped_early
-from spokeshave.selection import check_n_features, forget_choice, make_svc
+from spokeshave.selection import check_n_features, forget_choice
 from spokeshave.solver import Stop
-from spokeshave.svm import DualLinearSVC
+from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.targets import binarize, check_targets
 from spokeshave.tracing import decide_unit, feature_curve
 from spokeshave.trained import train

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_array, check_random_state
@@ -18,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from spokeshave.calibration import fit_sigmoid, sigmoid
+from spokeshave.calibration import fit_sigmoid
 from spokeshave.documents import tidy
 from spokeshave.one_vs_rest import OneVsRestMixin
 from spokeshave.solver import Problem, Solution, Stop, solve, take_documents
@@ -204,13 +204,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         probabilities : ndarray of shape (n_documents, n_classes)
             Of each class by itself for multilabel targets; otherwise they sum to one.
         """
-        scores = self.decision_function(X)
-        probability = sigmoid(scores, *self.calibration_)
-        if probability.ndim == 1:
-            return np.column_stack([1 - probability, probability])
-        if not self.multilabel_:
-            probability /= probability.sum(axis=1, keepdims=True)
-        return probability
+        return self._calibrate_scores(self.decision_function(X))
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol", "intercept_scaling"):
@@ -273,6 +267,20 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
                 for of_class, is_class in zip(scores.T, positive.T, strict=True)
             ]
         )
+
+
+def make_svc(
+    estimator: DualLinearSVC | None, n_jobs: int | None, random_state: Any
+) -> DualLinearSVC:
+    """Return a clone of the SVM, or the default one."""
+    if estimator is None:
+        return DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
+    if not isinstance(estimator, DualLinearSVC):
+        raise ValueError(
+            f"estimator must be a DualLinearSVC. Got {type(estimator).__name__} instead."
+        )
+    model: DualLinearSVC = clone(estimator)
+    return model
 
 
 def pose(

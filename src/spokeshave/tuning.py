@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
-if TYPE_CHECKING:
-    from spokeshave.svm import DualLinearSVC
+from spokeshave.svm import DualLinearSVC
 
 PAPER_CS = (0.01, 0.1, 1.0, 10.0, 100.0)
+ROUNDING = 1e-12  # means of the same scores in another order differ by less
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,7 @@ def tune_C(
     >>> tune_C(DualLinearSVC(random_state=0), X, y, Cs=[0.001, 0.1]).C
     0.1
     """
-    values = tuple(sorted(float(C) for C in Cs))
-    if not values:
-        raise ValueError("Cs must hold at least one value. Got none.")
+    values = check_Cs(Cs)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
     check_consistent_length(X, y)
@@ -95,17 +94,63 @@ def tune_C(
     # Two classes are one block of work, so then the folds are what can run side by side.
     one_block = type_of_target(y) == "binary"
     outer, inner = (estimator.n_jobs, 1) if one_block else (1, estimator.n_jobs)
-    model = clone(estimator).set_params(warm_start=True, n_jobs=inner)
+    model = _prepare(estimator, scoring).set_params(n_jobs=inner)
     scores = Parallel(n_jobs=outer, prefer="threads", batch_size=1)(
         delayed(_score_fold)(clone(model), X, y, values, train, test, scorer)
         for train, test in folds
     )
-    by_value = np.transpose(scores)
-    return Tuning(values[int(by_value.mean(axis=1).argmax())], values, by_value)
+    return _choose(values, scores)
+
+
+def choose_C(
+    estimator: Any, X: Any, y: NDArray[Any], Cs: tuple[float, ...], n_folds: int, scoring: Any
+) -> float:
+    """Return the best C of a task of two classes, 0 and 1, for any classifier or pipeline.
+
+    A class with fewer documents than folds makes the folds as many as it has documents; with a
+    single document there is nothing to choose by, and the middle value is taken.
+    """
+    n_folds = min(n_folds, int(np.bincount(y).min()))
+    if n_folds < 2 or len(Cs) == 1:
+        return Cs[(len(Cs) - 1) // 2]
+    model = _prepare(estimator, scoring)
+    scorer = check_scoring(split_steps(model)[1], scoring)
+    folds = StratifiedKFold(n_folds).split(X, y)
+    scores = [_score_fold(clone(model), X, y, Cs, train, test, scorer) for train, test in folds]
+    return _choose(Cs, scores).C
+
+
+def check_Cs(Cs: Iterable[float]) -> tuple[float, ...]:
+    """Return the values to try in ascending order."""
+    values = tuple(sorted(float(C) for C in Cs))
+    if not values:
+        raise ValueError("Cs must hold at least one value. Got none.")
+    return values
+
+
+def split_steps(model: Any) -> tuple[Any, Any]:
+    """Return what comes before the classifier, None if nothing does, and the classifier.
+
+    Both are parts of the model, not copies.
+    """
+    if not isinstance(model, Pipeline):
+        return None, model
+    return (model[:-1] if len(model) > 1 else None), model[-1]
+
+
+def _prepare(estimator: Any, scoring: Any) -> Any:
+    """Return a copy to be fitted for one C after another."""
+    model = clone(estimator)
+    last = split_steps(model)[1]
+    if isinstance(last, DualLinearSVC):
+        last.set_params(warm_start=True)
+        if scoring is None or scoring == "accuracy":  # labels do not need the sigmoid's two fits
+            last.set_params(probability=False)
+    return model
 
 
 def _score_fold(
-    model: DualLinearSVC,
+    model: Any,
     X: Any,
     y: Any,
     Cs: tuple[float, ...],
@@ -113,6 +158,17 @@ def _score_fold(
     test: NDArray[np.intp],
     scorer: Any,
 ) -> list[float]:
-    return [
-        float(scorer(model.set_params(C=C).fit(X[train], y[train]), X[test], y[test])) for C in Cs
-    ]
+    """Return the score of each C; what comes before the classifier is fitted once for all."""
+    before, last = split_steps(model)
+    X_train, X_test = X[train], X[test]
+    if before is not None:
+        X_train = before.fit_transform(X_train, y[train])
+        X_test = before.transform(X_test)
+    return [float(scorer(last.set_params(C=C).fit(X_train, y[train]), X_test, y[test])) for C in Cs]
+
+
+def _choose(Cs: tuple[float, ...], scores: list[list[float]]) -> Tuning:
+    by_value = np.transpose(scores)
+    means = by_value.mean(axis=1)
+    best = int((means >= means.max() - ROUNDING).argmax())
+    return Tuning(Cs[best], Cs, by_value)

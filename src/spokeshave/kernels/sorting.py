@@ -1,0 +1,69 @@
+"""Numbers sorted together with what they belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spokeshave.kernels.compiled import compiled
+
+FEW = 40  # so many are sorted faster by insertion
+SIGN = np.uint64(1) << np.uint64(63)
+
+
+@compiled
+def write_keys(values, keys):
+    """Write whole numbers that ascend as the values do, which are not NaN; -0 equals 0."""
+    bits = values.view(np.uint64)
+    for i in range(np.uint64(values.size)):
+        positive = bits[i] < SIGN or bits[i] == SIGN
+        keys[i] = bits[i] | SIGN if positive else ~bits[i]
+
+
+@compiled
+def sort_pairs(keys, items, spare_keys, spare_items):
+    """Sort keys in place, and the items with them; items of equal keys keep their order."""
+    if keys.size <= FEW:
+        insert_pairs(keys, items)
+        return
+    varying = np.uint64(0)
+    for i in range(np.uint64(keys.size)):
+        varying |= keys[i] ^ keys[0]
+    is_swapped = False
+    for byte in range(8):
+        shift = np.uint64(8 * byte)
+        if varying >> shift & np.uint64(255):
+            if is_swapped:
+                deal_pairs(spare_keys, spare_items, shift, keys, items)
+            else:
+                deal_pairs(keys, items, shift, spare_keys, spare_items)
+            is_swapped = not is_swapped
+    if is_swapped:
+        keys[:] = spare_keys
+        items[:] = spare_items
+
+
+@compiled
+def insert_pairs(keys, items):
+    """Sort keys in place, and the items with them, by insertion."""
+    for i in range(1, keys.size):
+        key, item = keys[i], items[i]
+        at = i
+        while at > 0 and keys[at - 1] > key:
+            keys[at], items[at] = keys[at - 1], items[at - 1]
+            at -= 1
+        keys[at], items[at] = key, item
+
+
+@compiled
+def deal_pairs(keys, items, shift, new_keys, new_items):
+    """Write the pairs in the order of one byte of their keys."""
+    free = np.zeros(257, np.uint64)
+    for i in range(np.uint64(keys.size)):
+        free[(keys[i] >> shift & np.uint64(255)) + np.uint64(1)] += np.uint64(1)
+    for digit in range(np.uint64(256)):
+        free[digit + np.uint64(1)] += free[digit]
+    for i in range(np.uint64(keys.size)):
+        digit = keys[i] >> shift & np.uint64(255)
+        at = free[digit]
+        new_keys[at], new_items[at] = keys[i], items[i]
+        free[digit] = at + np.uint64(1)

@@ -1,0 +1,270 @@
+"""A linear SVM for each class, on features shaped for that class."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.preprocessing import Binarizer
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from spokeshave.documents import tidy
+from spokeshave.levels import store_all
+from spokeshave.one_vs_rest import OneVsRestMixin
+from spokeshave.shapes import FeatureShape, Places, find_places
+from spokeshave.shaping import LocalProbabilityShaper
+from spokeshave.stages import NORMS, make_shaper
+from spokeshave.svm import DualLinearSVC, make_svc
+from spokeshave.targets import binarize, check_targets
+from spokeshave.views import make_views
+
+
+def _has_probability(model: ShapedSVC) -> bool:
+    if not getattr(model.estimator, "probability", False):
+        raise AttributeError("predict_proba needs an estimator with probability=True.")
+    return True
+
+
+class ShapedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear SVMs, one class against the rest, each on features shaped and scaled for its class.
+
+    What ``OneVsRestClassifier(make_pipeline(FeatureShaper(...), DualLinearSVC()))`` fits, without
+    a copy of the documents for every class: the values of each feature are sorted once, each class
+    keeps a table of what they become, and the documents as a class sees them are made when their
+    turn comes.
+
+    Parameters
+    ----------
+    estimator : DualLinearSVC, optional
+        The SVM; it is cloned.
+    shape : {"local_probability", "log_odds", "binary", None} or LocalProbabilityShaper, \
+default="local_probability"
+        What each value becomes, as in `FeatureShaper`.
+    scale : {"bns", None}, default="bns"
+        What each column is then stretched to.
+    norm : {"l2", "l1", "max", None}, default="l2"
+        The norm of a document that is then made one.
+    n_jobs : int, optional
+        Threads; -1 for all cores. The result is the same whatever it is.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the SVM.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels; column numbers for multilabel targets.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the shaped features; one row for two classes.
+    intercept_ : ndarray of shape (n_classes,)
+        Intercepts.
+    shaper_ : LocalProbabilityShaper, Binarizer or None
+        The first stage, fitted on all classes.
+    views_ : Views
+        What turns documents into what each class sees.
+    calibration_ : ndarray of shape (2, n_classes)
+        Slope and offset of each class's sigmoid; only of an estimator with ``probability=True``.
+    multilabel_ : bool
+        Whether the targets were an indicator matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spokeshave import ShapedSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ShapedSVC(random_state=0).fit(X, y)
+    >>> model.coef_.shape, float(model.score(X, y))
+    ((3, 4), 0.9)
+    """
+
+    def __init__(
+        self,
+        estimator: DualLinearSVC | None = None,
+        *,
+        shape: Any = "local_probability",
+        scale: str | None = "bns",
+        norm: str | None = "l2",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.shape = shape
+        self.scale = scale
+        self.norm = norm
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Shape the features for each class, and train it against the rest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents. NaN is a missing value where features are shaped by local probability.
+        y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+            Labels, or a column of zeros and ones per class, dense or sparse.
+
+        Returns
+        -------
+        self : ShapedSVC
+        """
+        svc = make_svc(self.estimator, None, self.random_state).set_params(n_jobs=1)
+        self.shaper_ = self._check_parameters()
+        if isinstance(self.shaper_, LocalProbabilityShaper):
+            _, y = validate_data(self, X, y, skip_check_array=True)
+            self.shaper_.fit(X, y)
+        else:
+            X, y = self._check(X, y, multi_output=True)
+        y = check_targets(y if sparse.issparse(y) else np.asarray(y))
+        self.classes_, indicator = binarize(y)
+        self.multilabel_ = y.ndim == 2
+        seen, shaper = self._see(X), self.shaper_
+        is_shaped = isinstance(shaper, LocalProbabilityShaper)
+        self.views_ = make_views(
+            seen.rows,
+            indicator,
+            shaper.shapes_ if is_shaped else None,
+            output=shaper.output if is_shaped else "probability",
+            zero_is_fixed=shaper.zero_is_fixed_ if is_shaped else sparse.issparse(X),
+            scale=self.scale,
+            norm=self.norm,
+            n_jobs=self.n_jobs,
+        )
+        models = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
+            delayed(self._train)(clone(svc), seen, indicator, k) for k in range(indicator.shape[1])
+        )
+        self.coef_ = np.vstack([model.coef_ for model in models])
+        self.intercept_ = np.concatenate([model.intercept_ for model in models])
+        if svc.probability:
+            self.calibration_ = np.hstack([model.calibration_ for model in models])
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score of each document for each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
+        """
+        check_is_fitted(self)
+        if not isinstance(self.shaper_, LocalProbabilityShaper):
+            X = self._check(X, reset=False)
+        seen = self._see(X)
+        scores = np.empty((seen.rows.shape[0], len(self.coef_)))
+        Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
+            delayed(self._score)(seen, k, scores) for k in range(len(self.coef_))
+        )
+        return self._shape_scores(scores)
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class; needs an estimator with ``probability=True``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_documents, n_classes)
+            Of each class by itself for multilabel targets; otherwise they sum to one.
+        """
+        return self._calibrate_scores(self.decision_function(X))
+
+    def shape_of(self, feature: int | str) -> FeatureShape:
+        """Return what a feature becomes for each class, before documents are normalised.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name where fit saw names.
+
+        Returns
+        -------
+        shape : FeatureShape
+        """
+        check_is_fitted(self)
+        if not isinstance(self.shaper_, LocalProbabilityShaper):
+            raise ValueError("Only features shaped by local probability have a shape to look at.")
+        shape = self.shaper_.shape_of(feature)
+        j = self.shaper_.find_column(feature)
+        base = np.zeros(len(self.coef_)) if self.shaper_.zero_is_fixed_ else self.views_.base[:, j]
+        return shape.stretch(base, self.views_.factor[:, j])
+
+    def plot(self, feature: int | str, ax: Any = None) -> Any:
+        """Draw what a feature becomes for each class, over the densities of the classes.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name where fit saw names.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        return self.shape_of(feature).plot(ax=ax)
+
+    def _check_parameters(self) -> Any:
+        """Return the first stage, not yet fitted."""
+        if self.scale not in ("bns", None):
+            raise ValueError(f"scale must be 'bns' or None. Got {self.scale!r} instead.")
+        if self.norm not in NORMS:
+            raise ValueError(f"norm must be 'l2', 'l1', 'max' or None. Got {self.norm!r} instead.")
+        shaper = make_shaper(self.shape, self.n_jobs)
+        if not isinstance(shaper, LocalProbabilityShaper | Binarizer | None):
+            raise ValueError(
+                "shape must be a name, None or a LocalProbabilityShaper: other transformers need a "
+                "copy of the documents for every class, as OneVsRestClassifier makes them. "
+                f"Got {self.shape!r} instead."
+            )
+        if isinstance(shaper, LocalProbabilityShaper) and shaper.cross_fit:
+            raise ValueError(
+                "shape must not be cross-fitted here. Got cross_fit=True; use FeatureShaper in "
+                "OneVsRestClassifier for that."
+            )
+        return shaper
+
+    def _check(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        numbers = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        return validate_data(self, X, y, **numbers, **options)
+
+    def _see(self, X: Any) -> _Seen:
+        """Return documents as rows of cells, and where these are among the levels."""
+        if isinstance(self.shaper_, LocalProbabilityShaper):
+            rows = self.shaper_.read(X).rows
+            return _Seen(rows, find_places(self.shaper_.shapes_, rows, self.n_jobs))
+        X = X if self.shaper_ is None else self.shaper_.fit_transform(X)
+        return _Seen(tidy(X) if sparse.issparse(X) else store_all(X), None)
+
+    def _train(
+        self, svc: DualLinearSVC, seen: _Seen, indicator: sparse.csc_matrix, k: int
+    ) -> DualLinearSVC:
+        return svc.fit(self.views_.show(*seen, k), indicator[:, [k]])
+
+    def _score(self, seen: _Seen, k: int, scores: NDArray[np.float64]) -> None:
+        scores[:, k] = self.views_.show(*seen, k) @ self.coef_[k] + self.intercept_[k]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.shape in ("local_probability", "log_odds")
+        return tags
+
+
+class _Seen(NamedTuple):
+    """Documents as rows of cells, and where these are among the levels."""
+
+    rows: sparse.csr_matrix
+    places: Places | None

@@ -1,0 +1,191 @@
+"""What shaping learns of every feature: the probability of each class at each of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import logit
+
+from spokeshave.kernels.counts import MISSING, N_BINS
+from spokeshave.kernels.neighbours import draw, look_up
+from spokeshave.levels import (
+    Census,
+    Levels,
+    count_class,
+    estimate_class,
+    run_shares,
+    slice_cells,
+)
+
+
+class Shapes(NamedTuple):
+    """The shape of every feature for every class.
+
+    Attributes
+    ----------
+    levels : the distinct values of each feature
+    is_nominal : whether the values of each feature are names, not amounts
+    positives : documents of each class at each level (classes x levels)
+    probability : of each class at each level (classes x levels)
+    prior : the probability of each class where nothing is known of a value
+    """
+
+    levels: Levels
+    is_nominal: NDArray[np.bool_]
+    positives: NDArray[np.int32]
+    probability: NDArray[np.float64]
+    prior: NDArray[np.float64]
+
+
+class Places(NamedTuple):
+    """Where the stored cells of some documents are among the levels.
+
+    ``left`` is the level of a cell or the one below it, and ``share`` how far it is on its way to
+    the next; None where every cell is at a level.
+    """
+
+    indices: NDArray[Any]
+    left: NDArray[np.uint32]
+    share: NDArray[np.float64] | None
+
+
+def learn_shapes(
+    census: Census,
+    indicator: sparse.csc_matrix,
+    n_neighbors: float,
+    is_nominal: NDArray[np.bool_],
+) -> Shapes:
+    """Estimate the probability of each class at each level of each feature."""
+    levels = census.levels
+    reach = np.where(is_nominal, 0.0, n_neighbors / 2)
+    prior = (np.diff(indicator.indptr) + 1) / (indicator.shape[0] + 2)
+    positives = np.empty((prior.size, levels.values.size), np.int32)
+    probability = np.empty(positives.shape)
+    for k in range(prior.size):
+        documents = indicator.indices[indicator.indptr[k] : indicator.indptr[k + 1]]
+        positives[k] = count_class(census, documents)
+        probability[k] = estimate_class(levels, positives[k], reach, prior[k])
+    return Shapes(levels, is_nominal, positives, probability, prior)
+
+
+def find_places(shapes: Shapes, X: sparse.csr_matrix, n_jobs: int | None = None) -> Places:
+    """Find each stored cell of documents among the levels."""
+    starts, values, *_ = shapes.levels
+    left, share = np.empty(X.nnz, np.uint32), np.empty(X.nnz)
+    tables = starts, values, shapes.is_nominal
+    parts = slice_cells(X.nnz, n_jobs)
+    shares = [(X.indices[at], X.data[at], *tables, left[at], share[at]) for at in parts]
+    run_shares(look_up, shares, n_jobs)
+    return Places(X.indices, left, share)
+
+
+def draw_images(
+    shapes: Shapes,
+    k: int,
+    places: Places,
+    output: str,
+    base: NDArray[np.float64],
+    factor: NDArray[np.float64],
+    image: NDArray[Any],
+) -> None:
+    """Write the image of each cell for class k, less a base and times a factor of its column."""
+    table, is_log = shapes.probability[k], output == "log_odds"
+    draw(*places, table, shapes.prior[k], is_log, base, factor, image)
+
+
+def find_zeros(shapes: Shapes, k: int, output: str) -> NDArray[np.float64]:
+    """Return the image of zero in each column for class k."""
+    probability = shapes.probability[k, shapes.levels.zero_level]
+    return np.asarray(logit(probability) if output == "log_odds" else probability)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureShape:
+    """What was learned of one feature.
+
+    Attributes
+    ----------
+    name : str
+        The feature.
+    classes : ndarray of shape (n_classes,)
+        Whose probability the images tell; the second of two classes.
+    values : ndarray of shape (n_values,)
+        The values seen, ascending; names for a nominal feature.
+    images : ndarray of shape (n_classes, n_values)
+        What they become.
+    sizes : ndarray of shape (n_values,)
+        Documents with each value.
+    positives : ndarray of shape (n_classes, n_values)
+        Those of them that are of the class.
+    n_zero, n_missing : int
+        Documents in the bin for zeros, and in that for missing values.
+    zero, missing : ndarray of shape (n_classes,)
+        The images of the two; of what is expected of them, where no document is in the bin.
+    is_nominal : bool
+        Whether values are names: what lies between two of them then has no meaning.
+    """
+
+    name: str
+    classes: NDArray[Any]
+    values: NDArray[Any]
+    images: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    positives: NDArray[np.int32]
+    n_zero: int
+    n_missing: int
+    zero: NDArray[np.float64]
+    missing: NDArray[np.float64]
+    is_nominal: bool
+
+    def stretch(self, base: NDArray[np.float64], factor: NDArray[np.float64]) -> FeatureShape:
+        """Return the shape with a base of each class taken off, times a factor of each."""
+        return replace(
+            self,
+            images=(self.images - base[:, None]) * factor[:, None],
+            zero=(self.zero - base) * factor,
+            missing=(self.missing - base) * factor,
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the images over the densities of the classes; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        from spokeshave.drawing import draw_shape
+
+        return draw_shape(self, ax=ax)
+
+
+def take_shape(shapes: Shapes, j: int, output: str, *, is_shifted: bool) -> FeatureShape:
+    """Return the shape of feature j, without its name and those of the classes."""
+    levels = shapes.levels
+    first, end = levels.starts[j], levels.starts[j + 1]
+    images = shapes.probability[:, first:end]
+    if output == "log_odds":
+        images = logit(images)
+    zero = images[:, levels.zero_level[j] - first, None]
+    images = images - zero if is_shifted else images
+    return FeatureShape(
+        name=str(j),
+        classes=np.arange(len(images)),
+        values=levels.values[first + N_BINS : end],
+        images=images[:, N_BINS:],
+        sizes=levels.sizes[first + N_BINS : end],
+        positives=shapes.positives[:, first + N_BINS : end],
+        n_zero=int(levels.sizes[first]),
+        n_missing=int(levels.sizes[first + MISSING]),
+        zero=images[:, levels.zero_level[j] - first],
+        missing=images[:, MISSING],
+        is_nominal=bool(shapes.is_nominal[j]),
+    )

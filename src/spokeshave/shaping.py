@@ -1,0 +1,392 @@
+"""Features replaced by the probability of a class near their value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from spokeshave.documents import tidy
+from spokeshave.frames import FrameEncoder, find_feature, find_nominal, is_frame, list_named
+from spokeshave.levels import Census, store_all, take_census
+from spokeshave.shapes import (
+    FeatureShape,
+    Places,
+    Shapes,
+    draw_images,
+    find_places,
+    find_zeros,
+    learn_shapes,
+    take_shape,
+)
+from spokeshave.targets import binarize, check_targets
+
+
+class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replace each value of a feature by the probability of the class near it.
+
+    The balanced-neighbour estimate of Forman, Scholz and Rajaram (2009): the documents with the
+    value itself, up to ``n_neighbors / 2`` below and as many above, by rank and not by distance;
+    of n such documents, p of them of the class, it is ``(p + 1) / (n + 2)``. Where equal values lie
+    across the edge of the neighbourhood, they count in proportion: equal values get equal
+    estimates, whatever the order of the rows. New values are interpolated linearly between the
+    nearest two known ones, and those beyond the ends get the estimate there.
+
+    Parameters
+    ----------
+    n_neighbors : float, default=30
+        Neighbours, half of them from below and half from above.
+    output : {"probability", "log_odds"}, default="probability"
+        The estimate p, or ``log(p / (1 - p))``.
+    zero : {"auto", "bin", "value"}, default="auto"
+        "bin" keeps documents without a feature out of the neighbourhood of others and maps zero to
+        zero, by taking the image of zero off every image. "value" treats zero as any number.
+        "auto" is "bin" for sparse input and "value" for dense. Sparse input stays sparse in any
+        case: the image of zero is always taken off there.
+    cross_fit : bool, default=False
+        Whether ``fit_transform`` gives each document the estimates made without its own part of a
+        cross-validation, as scikit-learn's ``TargetEncoder`` does, so that what is trained on them
+        does not see its own labels. ``transform`` uses all of them.
+    nominal : "auto" or array-like, default="auto"
+        Columns whose values are names: each has the class's share among its own documents only,
+        and a name that is new gets the class's share among all. Given as numbers or names of
+        columns, or as a mask; "auto" takes the columns of a data frame that hold text, categories
+        or truth values.
+    cv : int, default=5
+        Parts of the cross-validation of ``cross_fit``, as like in their classes as can be.
+    n_jobs : int, optional
+        Threads; -1 for all cores. The result is the same whatever it is.
+    random_state : int, RandomState instance or None, default=None
+        Seed of those parts.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels; column numbers for multilabel targets.
+    shapes_ : Shapes
+        The tables of all features; `shape_of` gives one of them in readable form.
+    n_features_in_ : int
+        Features seen in fit.
+
+    Notes
+    -----
+    Two classes give one column per feature, for the second class. Of more, and of multilabel
+    targets, each gives a column of its own, side by side for each feature, as in ``TargetEncoder``.
+    Missing values (NaN) have a bin of their own.
+
+    Examples
+    --------
+    >>> from spokeshave import LocalProbabilityShaper
+    >>> speed = [[40], [45], [60], [62], [63], [90], [95]]
+    >>> hurt = [1, 1, 0, 0, 0, 1, 1]
+    >>> shaper = LocalProbabilityShaper(n_neighbors=2).fit(speed, hurt)
+    >>> shaper.transform([[40], [60], [61], [200]]).ravel()
+    array([0.75, 0.4 , 0.3 , 0.75])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: float = 30,
+        output: str = "probability",
+        zero: str = "auto",
+        cross_fit: bool = False,
+        nominal: Any = "auto",
+        cv: int = 5,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.output = output
+        self.zero = zero
+        self.cross_fit = cross_fit
+        self.nominal = nominal
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the shape of each feature.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents. NaN is a missing value.
+        y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+            Labels, or a column of zeros and ones per class.
+
+        Returns
+        -------
+        self : LocalProbabilityShaper
+        """
+        self._learn(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any) -> Any:
+        """Learn the shape of each feature and apply it, cross-fitted if ``cross_fit``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+            Targets.
+
+        Returns
+        -------
+        X : {ndarray, csr_matrix} of shape (n_documents, n_columns)
+        """
+        given, indicator, census = self._learn(X, y)
+        rows, n_classes = given.rows, indicator.shape[1]
+        if not self.cross_fit:
+            images = self._draw(self.shapes_, Places(rows.indices, census.of_cell, None))
+            return _restore(given, images)
+        images = np.empty((n_classes, rows.nnz))
+        everyone = np.arange(rows.shape[0])
+        for part in _deal(indicator, self.cv, check_random_state(self.random_state)):
+            others = np.setdiff1d(everyone, part)
+            shapes = self._estimate(self._count(rows[others]), indicator[others])
+            cells = np.isin(np.repeat(everyone, np.diff(rows.indptr)), part)
+            images[:, cells] = self._draw(shapes, find_places(shapes, rows[part], self.n_jobs))
+        return _restore(given, images)
+
+    def transform(self, X: Any) -> Any:
+        """Replace each value by its estimate.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        X : {ndarray, csr_matrix} of shape (n_documents, n_columns)
+            Sparse where X is.
+        """
+        check_is_fitted(self)
+        given = self.read(X)
+        places = find_places(self.shapes_, given.rows, self.n_jobs)
+        return _restore(given, self._draw(self.shapes_, places))
+
+    def shape_of(self, feature: int | str) -> FeatureShape:
+        """Return what was learned of a feature.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name where fit saw names.
+
+        Returns
+        -------
+        shape : FeatureShape
+        """
+        check_is_fitted(self)
+        j = self.find_column(feature)
+        names = OneToOneFeatureMixin.get_feature_names_out(self)
+        shape = take_shape(self.shapes_, j, self.output, is_shifted=self.zero_is_fixed_)
+        values: NDArray[Any] = shape.values
+        if self.encoder_ is not None and names[j] in self.encoder_.named:
+            values = self.encoder_.decode(names[j], values)
+        classes = self.classes_[-len(shape.images) :]
+        return replace(shape, name=str(names[j]), classes=classes, values=values)
+
+    def find_column(self, feature: int | str) -> int:
+        """Return the number of a feature.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name where fit saw names.
+
+        Returns
+        -------
+        j : int
+        """
+        return find_feature(feature, OneToOneFeatureMixin.get_feature_names_out(self))
+
+    def plot(self, feature: int | str, ax: Any = None) -> Any:
+        """Draw the shape of a feature over the densities of the classes.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name where fit saw names.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        return self.shape_of(feature).plot(ax=ax)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns: those of the features, with the class of more than two.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features, where fit saw none.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        names = super().get_feature_names_out(input_features)
+        if len(self.shapes_.prior) == 1:
+            return np.asarray(names)
+        return np.array([f"{name}_{label}" for name in names for label in self.classes_], object)
+
+    def _learn(self, X: Any, y: Any) -> tuple[Given, sparse.csc_matrix, Census]:
+        """Set what is learned; return the documents, their classes, and their levels."""
+        self._check_parameters()
+        table, y = self._check_table(X, y, reset=True)
+        self.classes_, indicator = binarize(check_targets(y))
+        self.zero_is_apart_ = self.zero == "bin" or (self.zero == "auto" and sparse.issparse(table))
+        self.zero_is_fixed_ = self.zero_is_apart_ or sparse.issparse(table)
+        named = [] if self.encoder_ is None else self.encoder_.named
+        names = getattr(self, "feature_names_in_", None)
+        self.is_nominal_ = find_nominal(self.nominal, table.shape[1], names, named)
+        given = self._store(table)
+        census = self._count(given.rows)
+        self.shapes_ = self._estimate(census, indicator)
+        return given, indicator, census
+
+    def _check_parameters(self) -> None:
+        for name, names in (
+            ("output", ("probability", "log_odds")),
+            ("zero", ("auto", "bin", "value")),
+        ):
+            if getattr(self, name) not in names:
+                given = ", ".join(map(repr, names))
+                raise ValueError(
+                    f"{name} must be one of {given}. Got {getattr(self, name)!r} instead."
+                )
+        n_neighbors: Any = self.n_neighbors
+        if not isinstance(n_neighbors, Real) or not 0 <= float(n_neighbors) < np.inf:
+            raise ValueError(
+                f"n_neighbors must be a number from 0 up. Got {n_neighbors!r} instead."
+            )
+        cv: Any = self.cv
+        if not isinstance(cv, Integral) or int(cv) < 2:
+            raise ValueError(f"cv must be a whole number from 2 up. Got {cv!r} instead.")
+
+    def _check_table(self, X: Any, y: Any = "no_validation", reset: bool = False) -> Any:
+        """Return the documents as numbers, and y where it is given."""
+        if reset:
+            named = list_named(X) if is_frame(X) else []
+            self.encoder_ = FrameEncoder(named).fit(X) if named else None
+        if self.encoder_ is None:
+            return validate_data(
+                self,
+                X,
+                y,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan",
+                **({} if isinstance(y, str) else {"multi_output": True}),
+            )
+        if not is_frame(X):
+            raise ValueError(
+                "X must be a data frame with the columns that fit saw, some of which hold names. "
+                f"Got {type(X).__name__} instead."
+            )
+        checked = validate_data(self, X, y, reset=reset, skip_check_array=True)
+        table = self.encoder_.transform(X)
+        return table if isinstance(y, str) else (table, np.asarray(checked[1]))
+
+    def read(self, X: Any) -> Given:
+        """Return documents as the rows whose cells the shapes are applied to.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        given : Given
+        """
+        return self._store(self._check_table(X))
+
+    def _store(self, table: Any) -> Given:
+        """Return a table as rows: without its zeros where these stay zero."""
+        is_sparse = sparse.issparse(table)
+        if self.zero_is_fixed_:
+            return Given(tidy(table), is_sparse)
+        if is_sparse:
+            raise ValueError(
+                "X must be dense, as it was in fit: zero was a value like others there, which "
+                "would fill a sparse matrix. Got a sparse matrix instead."
+            )
+        return Given(store_all(table), is_sparse)
+
+    def _count(self, rows: sparse.csr_matrix) -> Census:
+        zero_is_apart = self.zero_is_apart_ or not self.zero_is_fixed_  # none is left out then
+        return take_census(rows, zero_is_apart=zero_is_apart, n_jobs=self.n_jobs)
+
+    def _estimate(self, census: Census, indicator: sparse.csc_matrix) -> Shapes:
+        return learn_shapes(census, indicator, float(self.n_neighbors), self.is_nominal_)
+
+    def _draw(self, shapes: Shapes, places: Places) -> NDArray[np.float64]:
+        """Return the images of cells (classes x cells)."""
+        n_classes, n_features = len(shapes.prior), shapes.levels.zero_level.size
+        images = np.empty((n_classes, places.left.size))
+        one, nothing = np.ones(n_features), np.zeros(n_features)
+        for k in range(n_classes):
+            base = find_zeros(shapes, k, self.output) if self.zero_is_fixed_ else nothing
+            draw_images(shapes, k, places, self.output, base, one, images[k])
+        return images
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Given(NamedTuple):
+    """Documents as rows of stored cells, and whether they came as a sparse matrix."""
+
+    rows: sparse.csr_matrix
+    is_sparse: bool
+
+
+def _restore(given: Given, images: NDArray[np.float64]) -> Any:
+    """Return the images of cells (classes x cells) in the form that the documents came in."""
+    rows, n_classes = given.rows, len(images)
+    shape = rows.shape[0], rows.shape[1] * n_classes
+    data = images.T.ravel().astype(rows.dtype, copy=False)
+    if not given.is_sparse and rows.nnz == rows.shape[0] * rows.shape[1]:
+        return data.reshape(shape)
+    indices, indptr = rows.indices, rows.indptr
+    if n_classes > 1:
+        indices = (indices[:, None].astype(np.int64) * n_classes + np.arange(n_classes)).ravel()
+        indptr = indptr.astype(np.int64) * n_classes
+    shaped = sparse.csr_matrix((data, indices, indptr), shape)
+    return shaped if given.is_sparse else shaped.toarray()
+
+
+def _deal(
+    indicator: sparse.csc_matrix, n_parts: int, rng: np.random.RandomState
+) -> list[NDArray[np.intp]]:
+    """Deal the documents to parts, those of a class evenly, as far as each has one class."""
+    rows = indicator.tocsr()
+    label = np.full(rows.shape[0], -1)
+    has_label = np.diff(rows.indptr) > 0
+    label[has_label] = rows.indices[rows.indptr[:-1][has_label]]
+    shuffled = rng.permutation(rows.shape[0])
+    order = shuffled[np.argsort(label[shuffled], kind="stable")]
+    n_parts = min(n_parts, order.size)
+    return [np.sort(order[first::n_parts]) for first in range(n_parts)]
