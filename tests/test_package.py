@@ -58,9 +58,10 @@ FLOORS = [
     ("tuning", "learners"),
     ("ranking", "growing"),
     ("trained", "levels"),
-    ("cutting", "shapes", "scaling"),
-    ("tracing", "shaping", "views"),
-    ("selection", "comparison", "stages"),
+    ("cutting", "shapes"),
+    ("tracing", "neighbourhoods", "scaling"),
+    ("selection", "comparison", "shaping", "views"),
+    ("stages",),
     ("shaved", "shaped"),
     ("cli",),
 ]

@@ -79,7 +79,7 @@ def draw_learning(
 
 
 def draw_shape(shape: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw what each value of a feature becomes (a FeatureShape), over how often classes have it."""
+    """Draw what the values of a feature become (a FeatureShape), over the spread of each class."""
     ax = _make_axes() if ax is None else ax
     at = np.arange(shape.values.size) if shape.is_nominal else shape.values
     groups = dict(zip(map(str, shape.classes), shape.positives, strict=True))

@@ -127,11 +127,15 @@ def count_class(census: Census, documents: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def estimate_class(
-    levels: Levels, positives: NDArray[np.int32], reach: NDArray[np.float64], prior: float
+    levels: Levels,
+    sizes: NDArray[np.int64],
+    positives: NDArray[np.int32],
+    reach: NDArray[np.float64],
+    prior: float,
 ) -> NDArray[np.float64]:
     """Return the probability of a class at each level, from its neighbours within ``reach``."""
     probability = np.empty(levels.values.size)
-    estimate(levels.starts, levels.sizes, positives, reach, prior, probability)
+    estimate(levels.starts, sizes, positives, reach, prior, probability)
     return probability
 
 

@@ -12,14 +12,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.documents import tidy
 from spokeshave.levels import (
-    Census,
+    Levels,
     Separation,
     count_class,
     separate_class,
     store_all,
     take_census,
 )
-from spokeshave.targets import binarize, check_targets
+from spokeshave.shapes import Shapes, image_levels
+from spokeshave.targets import binarize, check_targets, list_documents
 
 
 class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -76,11 +77,46 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         _, indicator = binarize(check_targets(y))
         is_sparse = sparse.issparse(X)
         census = take_census(tidy(X) if is_sparse else store_all(X), n_jobs=self.n_jobs)
-        found = separate_values(census, indicator)
-        self.bns_ = found.bns
-        self.min_ = np.zeros_like(found.lowest) if is_sparse else found.lowest
-        self.scale_ = find_factor(found, zero_is_fixed=is_sparse)
+        positives = np.array(
+            [count_class(census, list_documents(indicator, k)) for k in range(indicator.shape[1])]
+        )
+        images = census.levels.values
+        found = separate_classes(census.levels, positives, images, X.shape[0])
+        self._set(found, zero_is_fixed=is_sparse)
         return self
+
+    def fit_shapes(self, X: Any, shapes: Shapes, *, output: str, zero_is_fixed: bool) -> Self:
+        """Do what `fit` does, for features as shapes have made them, without sorting them again.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n_documents, n_features)
+            The shaped documents that the shapes were learned from.
+        shapes : Shapes
+            What was learned.
+        output : {"probability", "log_odds"}
+            What was made of it.
+        zero_is_fixed : bool
+            Whether the image of zero was taken off.
+
+        Returns
+        -------
+        self : BNSScaler
+        """
+        validate_data(self, X, skip_check_array=True)
+        parts = []
+        for k in range(len(shapes.prior)):
+            images = image_levels(shapes, k, output, zero_is_fixed=zero_is_fixed)
+            parts.append(separate_classes(shapes.levels, shapes.positives, images, X.shape[0]))
+        # A feature's columns, one for each class, stand side by side.
+        found = Separation(*(np.transpose(part).ravel() for part in zip(*parts, strict=True)))
+        self._set(found, zero_is_fixed=zero_is_fixed)
+        return self
+
+    def _set(self, found: Separation, zero_is_fixed: bool) -> None:
+        self.bns_ = found.bns
+        self.min_ = np.zeros_like(found.lowest) if zero_is_fixed else found.lowest
+        self.scale_ = find_factor(found, zero_is_fixed=zero_is_fixed)
 
     def transform(self, X: Any) -> Any:
         """Stretch the features.
@@ -114,17 +150,19 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return tags
 
 
-def separate_values(census: Census, indicator: sparse.csc_matrix) -> Separation:
-    """Return the largest separation of any class, by thresholds on the values of each column."""
-    levels = census.levels
-    best: Separation | None = None
-    for k in range(indicator.shape[1]):
-        documents = indicator.indices[indicator.indptr[k] : indicator.indptr[k + 1]]
-        positives = count_class(census, documents)
-        found = separate_class(levels, positives, levels.values, documents.size, indicator.shape[0])
-        best = found if best is None else found._replace(bns=np.maximum(best.bns, found.bns))
-    assert best is not None
-    return best
+def separate_classes(
+    levels: Levels,
+    positives: NDArray[np.int32],
+    images: NDArray[np.float64],
+    n_documents: int,
+) -> Separation:
+    """Return the largest separation of any class, by thresholds on the images of each column."""
+    n_positive = positives[:, levels.starts[0] : levels.starts[1]].sum(axis=1)
+    found = [
+        separate_class(levels, of_class, images, int(size), n_documents)
+        for of_class, size in zip(positives, n_positive, strict=True)
+    ]
+    return found[0]._replace(bns=np.max([each.bns for each in found], axis=0))
 
 
 def find_factor(found: Separation, *, zero_is_fixed: bool) -> NDArray[np.float64]:

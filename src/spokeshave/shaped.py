@@ -18,7 +18,7 @@ from spokeshave.levels import store_all
 from spokeshave.one_vs_rest import OneVsRestMixin
 from spokeshave.shapes import FeatureShape, Places, find_places
 from spokeshave.shaping import LocalProbabilityShaper
-from spokeshave.stages import NORMS, make_shaper
+from spokeshave.stages import NORMS, make_shaper, takes_missing
 from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.targets import binarize, check_targets
 from spokeshave.views import make_views
@@ -259,7 +259,7 @@ default="local_probability"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.shape in ("local_probability", "log_odds")
+        tags.input_tags.allow_nan = takes_missing(self.shape)
         return tags
 
 

@@ -20,6 +20,7 @@ from spokeshave.levels import (
     run_shares,
     slice_cells,
 )
+from spokeshave.targets import list_documents
 
 
 class Shapes(NamedTuple):
@@ -53,22 +54,69 @@ class Places(NamedTuple):
     share: NDArray[np.float64] | None
 
 
-def learn_shapes(
-    census: Census,
-    indicator: sparse.csc_matrix,
-    n_neighbors: float,
+class LevelCounts(NamedTuple):
+    """What is known of some documents: the counts of several sets of them add up.
+
+    Attributes
+    ----------
+    sizes : documents at each level
+    positives : those of each class (classes x levels)
+    n_documents : documents
+    n_positive : those of each class
+    """
+
+    sizes: NDArray[np.int64]
+    positives: NDArray[np.int32]
+    n_documents: int
+    n_positive: NDArray[np.int64]
+
+    def without(self, part: LevelCounts) -> LevelCounts:
+        """Return the counts of the documents that are not in a part."""
+        return LevelCounts(
+            self.sizes - part.sizes,
+            self.positives - part.positives,
+            self.n_documents - part.n_documents,
+            self.n_positive - part.n_positive,
+        )
+
+
+def count_documents(
+    census: Census, indicator: sparse.csc_matrix, documents: NDArray[np.intp] | None = None
+) -> LevelCounts:
+    """Return the counts of some documents, or of all."""
+    n_documents, n_classes = indicator.shape
+    positives = np.empty((n_classes, census.levels.values.size), np.int32)
+    is_counted = np.ones(n_documents, bool)
+    sizes = census.levels.sizes
+    if documents is not None:
+        is_counted[:] = False
+        is_counted[documents] = True
+        sizes = count_class(census, documents).astype(np.int64)
+    n_positive = np.empty(n_classes, np.int64)
+    for k in range(n_classes):
+        of_class = list_documents(indicator, k)
+        of_class = of_class[is_counted[of_class]]
+        positives[k], n_positive[k] = count_class(census, of_class), of_class.size
+    return LevelCounts(sizes, positives, int(is_counted.sum()), n_positive)
+
+
+def estimate_shapes(
+    levels: Levels,
+    counts: LevelCounts,
+    n_neighbors: NDArray[np.float64],
     is_nominal: NDArray[np.bool_],
 ) -> Shapes:
-    """Estimate the probability of each class at each level of each feature."""
-    levels = census.levels
+    """Estimate the probability of each class at each level from counts of documents.
+
+    ``n_neighbors`` is (classes x features). A level that no document is at has its neighbours, as
+    any value between two others has.
+    """
+    sizes, positives, n_documents, n_positive = counts
+    prior = (n_positive + 1) / (n_documents + 2)
     reach = np.where(is_nominal, 0.0, n_neighbors / 2)
-    prior = (np.diff(indicator.indptr) + 1) / (indicator.shape[0] + 2)
-    positives = np.empty((prior.size, levels.values.size), np.int32)
     probability = np.empty(positives.shape)
-    for k in range(prior.size):
-        documents = indicator.indices[indicator.indptr[k] : indicator.indptr[k + 1]]
-        positives[k] = count_class(census, documents)
-        probability[k] = estimate_class(levels, positives[k], reach, prior[k])
+    for k in range(len(positives)):
+        probability[k] = estimate_class(levels, sizes, positives[k], reach[k], prior[k])
     return Shapes(levels, is_nominal, positives, probability, prior)
 
 
@@ -101,6 +149,18 @@ def find_zeros(shapes: Shapes, k: int, output: str) -> NDArray[np.float64]:
     """Return the image of zero in each column for class k."""
     probability = shapes.probability[k, shapes.levels.zero_level]
     return np.asarray(logit(probability) if output == "log_odds" else probability)
+
+
+def image_levels(
+    shapes: Shapes, k: int, output: str, *, zero_is_fixed: bool
+) -> NDArray[np.float64]:
+    """Return the image of each level for class k, less that of zero if that is fixed."""
+    images = shapes.probability[k]
+    images = logit(images) if output == "log_odds" else images
+    if not zero_is_fixed:
+        return np.asarray(images)
+    zeros = images[shapes.levels.zero_level]
+    return np.asarray(images - np.repeat(zeros, np.diff(shapes.levels.starts)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -16,14 +17,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spokeshave.documents import tidy
 from spokeshave.frames import FrameEncoder, find_feature, find_nominal, is_frame, list_named
 from spokeshave.levels import Census, store_all, take_census
+from spokeshave.neighbourhoods import choose_neighbors
 from spokeshave.shapes import (
     FeatureShape,
+    LevelCounts,
     Places,
     Shapes,
+    count_documents,
     draw_images,
+    estimate_shapes,
     find_places,
     find_zeros,
-    learn_shapes,
     take_shape,
 )
 from spokeshave.targets import binarize, check_targets
@@ -41,8 +45,10 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     Parameters
     ----------
-    n_neighbors : float, default=30
-        Neighbours, half of them from below and half from above.
+    n_neighbors : float or "auto", default=30
+        Neighbours, half of them from below and half from above. "auto" gives each class and
+        feature 30, or those of 10, 90 and 270 that in a cross-validation make documents likelier,
+        by more than one standard error.
     output : {"probability", "log_odds"}, default="probability"
         The estimate p, or ``log(p / (1 - p))``.
     zero : {"auto", "bin", "value"}, default="auto"
@@ -51,16 +57,17 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         "auto" is "bin" for sparse input and "value" for dense. Sparse input stays sparse in any
         case: the image of zero is always taken off there.
     cross_fit : bool, default=False
-        Whether ``fit_transform`` gives each document the estimates made without its own part of a
-        cross-validation, as scikit-learn's ``TargetEncoder`` does, so that what is trained on them
-        does not see its own labels. ``transform`` uses all of them.
+        Whether ``fit_transform`` gives each document estimates made from the documents of other
+        parts of a cross-validation, as scikit-learn's ``TargetEncoder`` does, so that what is
+        trained on them has not seen their labels. ``transform`` uses those of all documents.
     nominal : "auto" or array-like, default="auto"
         Columns whose values are names: each has the class's share among its own documents only,
         and a name that is new gets the class's share among all. Given as numbers or names of
         columns, or as a mask; "auto" takes the columns of a data frame that hold text, categories
         or truth values.
     cv : int, default=5
-        Parts of the cross-validation of ``cross_fit``, as like in their classes as can be.
+        Parts of the cross-validation of ``cross_fit`` and ``n_neighbors="auto"``, as like in their
+        classes as can be.
     n_jobs : int, optional
         Threads; -1 for all cores. The result is the same whatever it is.
     random_state : int, RandomState instance or None, default=None
@@ -72,6 +79,8 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         Class labels; column numbers for multilabel targets.
     shapes_ : Shapes
         The tables of all features; `shape_of` gives one of them in readable form.
+    n_neighbors_ : ndarray of shape (n_classes, n_features)
+        The neighbours of each class and feature.
     n_features_in_ : int
         Features seen in fit.
 
@@ -94,7 +103,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     def __init__(
         self,
         *,
-        n_neighbors: float = 30,
+        n_neighbors: float | str = 30,
         output: str = "probability",
         zero: str = "auto",
         cross_fit: bool = False,
@@ -143,19 +152,20 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         -------
         X : {ndarray, csr_matrix} of shape (n_documents, n_columns)
         """
-        given, indicator, census = self._learn(X, y)
-        rows, n_classes = given.rows, indicator.shape[1]
+        study = self._learn(X, y)
+        indices, of_cell = study.given.rows.indices, study.census.of_cell
         if not self.cross_fit:
-            images = self._draw(self.shapes_, Places(rows.indices, census.of_cell, None))
-            return _restore(given, images)
-        images = np.empty((n_classes, rows.nnz))
-        everyone = np.arange(rows.shape[0])
-        for part in _deal(indicator, self.cv, check_random_state(self.random_state)):
-            others = np.setdiff1d(everyone, part)
-            shapes = self._estimate(self._count(rows[others]), indicator[others])
-            cells = np.isin(np.repeat(everyone, np.diff(rows.indptr)), part)
-            images[:, cells] = self._draw(shapes, find_places(shapes, rows[part], self.n_jobs))
-        return _restore(given, images)
+            places = Places(indices, of_cell, None)
+            return _restore(study.given, self._draw(self.shapes_, places))
+        images = np.empty((len(study.counts.positives), indices.size))
+        part_of_cell = np.repeat(study.part_of, np.diff(study.census.indptr))
+        for number, part in enumerate(study.count_parts()):
+            others = study.counts.without(part)
+            levels, is_nominal = study.census.levels, self.is_nominal_
+            shapes = estimate_shapes(levels, others, self.n_neighbors_, is_nominal)
+            cells = np.flatnonzero(part_of_cell == number)
+            images[:, cells] = self._draw(shapes, Places(indices[cells], of_cell[cells], None))
+        return _restore(study.given, images)
 
     def transform(self, X: Any) -> Any:
         """Replace each value by its estimate.
@@ -245,8 +255,8 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             return np.asarray(names)
         return np.array([f"{name}_{label}" for name in names for label in self.classes_], object)
 
-    def _learn(self, X: Any, y: Any) -> tuple[Given, sparse.csc_matrix, Census]:
-        """Set what is learned; return the documents, their classes, and their levels."""
+    def _learn(self, X: Any, y: Any) -> _Study:
+        """Set what is learned; return what it was learned from."""
         self._check_parameters()
         table, y = self._check_table(X, y, reset=True)
         self.classes_, indicator = binarize(check_targets(y))
@@ -255,10 +265,22 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         named = [] if self.encoder_ is None else self.encoder_.named
         names = getattr(self, "feature_names_in_", None)
         self.is_nominal_ = find_nominal(self.nominal, table.shape[1], names, named)
-        given = self._store(table)
-        census = self._count(given.rows)
-        self.shapes_ = self._estimate(census, indicator)
-        return given, indicator, census
+        study = self._count(self._store(table), indicator)
+        levels, counts = study.census.levels, study.counts
+        if self.n_neighbors == "auto":
+            parts = study.count_parts()
+            self.n_neighbors_ = choose_neighbors(levels, counts, parts, self.is_nominal_)
+        else:
+            shape = indicator.shape[1], self.is_nominal_.size
+            self.n_neighbors_ = np.full(shape, float(self.n_neighbors))
+        self.shapes_ = estimate_shapes(levels, counts, self.n_neighbors_, self.is_nominal_)
+        return study
+
+    def _count(self, given: Given, indicator: sparse.csc_matrix) -> _Study:
+        zero_is_apart = self.zero_is_apart_ or not self.zero_is_fixed_  # none is left out then
+        census = take_census(given.rows, zero_is_apart=zero_is_apart, n_jobs=self.n_jobs)
+        part_of = _deal(indicator, int(self.cv), check_random_state(self.random_state))
+        return _Study(given, indicator, census, count_documents(census, indicator), part_of)
 
     def _check_parameters(self) -> None:
         for name, names in (
@@ -271,9 +293,10 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
                     f"{name} must be one of {given}. Got {getattr(self, name)!r} instead."
                 )
         n_neighbors: Any = self.n_neighbors
-        if not isinstance(n_neighbors, Real) or not 0 <= float(n_neighbors) < np.inf:
+        is_number = isinstance(n_neighbors, Real) and 0 <= float(n_neighbors) < np.inf
+        if n_neighbors != "auto" and not is_number:
             raise ValueError(
-                f"n_neighbors must be a number from 0 up. Got {n_neighbors!r} instead."
+                f"n_neighbors must be 'auto' or a number from 0 up. Got {n_neighbors!r} instead."
             )
         cv: Any = self.cv
         if not isinstance(cv, Integral) or int(cv) < 2:
@@ -318,6 +341,20 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         """
         return self._store(self._check_table(X))
 
+    def to_numbers(self, X: Any) -> Any:
+        """Return documents as numbers, with a number for each name in a nominal column.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        X : {ndarray, csr_matrix} of shape (n_documents, n_features)
+        """
+        return self._check_table(X)
+
     def _store(self, table: Any) -> Given:
         """Return a table as rows: without its zeros where these stay zero."""
         is_sparse = sparse.issparse(table)
@@ -329,13 +366,6 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
                 "would fill a sparse matrix. Got a sparse matrix instead."
             )
         return Given(store_all(table), is_sparse)
-
-    def _count(self, rows: sparse.csr_matrix) -> Census:
-        zero_is_apart = self.zero_is_apart_ or not self.zero_is_fixed_  # none is left out then
-        return take_census(rows, zero_is_apart=zero_is_apart, n_jobs=self.n_jobs)
-
-    def _estimate(self, census: Census, indicator: sparse.csc_matrix) -> Shapes:
-        return learn_shapes(census, indicator, float(self.n_neighbors), self.is_nominal_)
 
     def _draw(self, shapes: Shapes, places: Places) -> NDArray[np.float64]:
         """Return the images of cells (classes x cells)."""
@@ -363,6 +393,22 @@ class Given(NamedTuple):
     is_sparse: bool
 
 
+class _Study(NamedTuple):
+    """What shapes are learned from: documents, their classes, levels, counts, and parts."""
+
+    given: Given
+    indicator: sparse.csc_matrix
+    census: Census
+    counts: LevelCounts
+    part_of: NDArray[np.intp]
+
+    def count_parts(self) -> Iterator[LevelCounts]:
+        """Yield the counts of each part."""
+        for part in range(self.part_of.max() + 1):
+            documents = np.flatnonzero(self.part_of == part)
+            yield count_documents(self.census, self.indicator, documents)
+
+
 def _restore(given: Given, images: NDArray[np.float64]) -> Any:
     """Return the images of cells (classes x cells) in the form that the documents came in."""
     rows, n_classes = given.rows, len(images)
@@ -380,13 +426,13 @@ def _restore(given: Given, images: NDArray[np.float64]) -> Any:
 
 def _deal(
     indicator: sparse.csc_matrix, n_parts: int, rng: np.random.RandomState
-) -> list[NDArray[np.intp]]:
-    """Deal the documents to parts, those of a class evenly, as far as each has one class."""
+) -> NDArray[np.intp]:
+    """Return the part of each document: those of a class evenly, as far as each has one class."""
     rows = indicator.tocsr()
     label = np.full(rows.shape[0], -1)
     has_label = np.diff(rows.indptr) > 0
     label[has_label] = rows.indices[rows.indptr[:-1][has_label]]
-    shuffled = rng.permutation(rows.shape[0])
-    order = shuffled[np.argsort(label[shuffled], kind="stable")]
-    n_parts = min(n_parts, order.size)
-    return [np.sort(order[first::n_parts]) for first in range(n_parts)]
+    shuffled = rng.permutation(label.size)
+    part_of = np.empty(label.size, np.intp)
+    part_of[shuffled[np.argsort(label[shuffled], kind="stable")]] = np.arange(label.size) % n_parts
+    return part_of

@@ -84,6 +84,11 @@ def align(y: Any, like: Any, classes: NDArray[Any]) -> sparse.csc_matrix:
     return _indicate(np.searchsorted(classes, y), len(classes))
 
 
+def list_documents(indicator: sparse.csc_matrix, k: int) -> NDArray[Any]:
+    """Return the documents of class k."""
+    return np.asarray(indicator.indices[indicator.indptr[k] : indicator.indptr[k + 1]])
+
+
 def _indicate(codes: NDArray[np.intp], n_classes: int) -> sparse.csc_matrix:
     ones, shape = np.ones(codes.size, np.int8), (codes.size, n_classes)
     indicator = sparse.csc_matrix((ones, (np.arange(codes.size), codes)), shape=shape)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit
 from sklearn.preprocessing import normalize
 
-from spokeshave.levels import Levels, count_class, separate_class, take_census
+from spokeshave.levels import Separation, count_class, separate_class, take_census
 from spokeshave.scaling import find_factor
-from spokeshave.shapes import Places, Shapes, draw_images
+from spokeshave.shapes import Places, Shapes, draw_images, find_zeros, image_levels
+from spokeshave.targets import list_documents
 
 
 class Views(NamedTuple):
@@ -60,32 +60,35 @@ def make_views(
     """Find the base and the factor of each column for each class."""
     shape = indicator.shape[1], rows.shape[1]
     base, factor = np.zeros(shape), np.ones(shape)
-    tables = _list_tables(rows, indicator, shapes, output, n_jobs)
-    for k, (levels, positives, images) in enumerate(tables):
-        if zero_is_fixed:
-            base[k] = images[levels.zero_level]
-            images = images - np.repeat(base[k], np.diff(levels.starts))
-        if scale is not None:
-            n_positive = int(indicator.indptr[k + 1] - indicator.indptr[k])
-            found = separate_class(levels, positives, images, n_positive, rows.shape[0])
-            factor[k] = find_factor(found, zero_is_fixed=zero_is_fixed)
-            base[k] = base[k] if zero_is_fixed else found.lowest
+    if shapes is not None and zero_is_fixed:
+        base = np.array([find_zeros(shapes, k, output) for k in range(shape[0])])
+    if scale is not None:
+        found = _separate(rows, indicator, shapes, output, zero_is_fixed, n_jobs)
+        for k, separation in enumerate(found):
+            factor[k] = find_factor(separation, zero_is_fixed=zero_is_fixed)
+            base[k] = base[k] if zero_is_fixed else separation.lowest
     return Views(shapes, output, base, factor, norm)
 
 
-def _list_tables(
+def _separate(
     rows: sparse.csr_matrix,
     indicator: sparse.csc_matrix,
     shapes: Shapes | None,
     output: str,
+    zero_is_fixed: bool,
     n_jobs: int | None,
-) -> Iterator[tuple[Levels, NDArray[np.int32], NDArray[np.float64]]]:
-    """Yield, for each class, the levels, its documents at each, and what each becomes."""
-    if shapes is not None:
-        for positives, images in zip(shapes.positives, shapes.probability, strict=True):
-            yield shapes.levels, positives, logit(images) if output == "log_odds" else images
-        return
-    census = take_census(rows, n_jobs=n_jobs)
+) -> Iterator[Separation]:
+    """Yield how well a threshold on what values become tells each class from the rest."""
+    if shapes is None:
+        census = take_census(rows, n_jobs=n_jobs)
+        levels = census.levels
+    else:
+        levels = shapes.levels
     for k in range(indicator.shape[1]):
-        documents = indicator.indices[indicator.indptr[k] : indicator.indptr[k + 1]]
-        yield census.levels, count_class(census, documents), census.levels.values
+        documents = list_documents(indicator, k)
+        if shapes is None:
+            positives, images = count_class(census, documents), levels.values
+        else:
+            positives = shapes.positives[k]
+            images = image_levels(shapes, k, output, zero_is_fixed=zero_is_fixed)
+        yield separate_class(levels, positives, images, documents.size, rows.shape[0])

@@ -20,8 +20,8 @@ def estimate(starts, sizes, positives, reach, prior, probability):
     Documents stand in the order of their values. A level's window holds its own documents,
     ``reach[j]`` documents below them and as many above; a level that the edge of the window cuts
     counts in proportion, which is what rows in random order would give on average. Of n documents
-    in the window, p of the class, the estimate is (p + 1) / (n + 2). Bins have no neighbours, and
-    one that no document is in gets the prior.
+    in the window, p of the class, the estimate is (p + 1) / (n + 2); of none it is the prior. Bins
+    have no neighbours.
     """
     for j in range(starts.size - 1):
         first, end = starts[j] + N_BINS, starts[j + 1]
@@ -40,6 +40,9 @@ def estimate(starts, sizes, positives, reach, prior, probability):
             bottom = max(n_below - reach[j], 0.0)
             n_below += sizes[level]
             top = min(n_below + reach[j], np.float64(n_documents))
+            if top == bottom:
+                probability[level] = prior
+                continue
             while n_low + sizes[low] <= bottom:
                 n_low, p_low, low = n_low + sizes[low], p_low + positives[low], low + 1
             while n_high + sizes[high] < top:
