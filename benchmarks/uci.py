@@ -12,16 +12,16 @@ import warnings
 from collections import Counter
 
 import numpy as np
-from contest import N_THREADS, find_data
 from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from contest import N_THREADS, find_data
 from spokeshave import DualLinearSVC, FeatureShaper, LocalProbabilityShaper, learning_curve
 from spokeshave.corpus import read_arff
 
-SMALLER = "credit-g diabetes ecoli glass iris sonar vehicle vowel wine".split()
+SMALLER = ["credit-g", "diabetes", "ecoli", "glass", "iris", "sonar", "vehicle", "vowel", "wine"]
 FEWEST = 50
 SEED = 0
 

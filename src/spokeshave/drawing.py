@@ -89,7 +89,7 @@ def draw_shape(shape: Any, *, ax: Axes | None = None) -> Axes:
     for number, (name, counts) in enumerate(groups.items()):
         _draw_density(under, at, counts, shape.is_nominal, f"C{number}", name)
     under.set_ylim(0, 1.6 * under.get_ylim()[1])
-    under.set_ylabel("density of the class")
+    under.set_ylabel("share of the class")
     ax.set_zorder(under.get_zorder() + 1)
     ax.patch.set_visible(False)
     style = {"marker": "o", "ls": "none"} if shape.is_nominal else {"marker": ".", "markersize": 4}
@@ -104,7 +104,8 @@ def draw_shape(shape: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(shape.name)
     ax.set_ylabel("image")
     lines = [*ax.get_legend_handles_labels(), *under.get_legend_handles_labels()]
-    ax.legend(lines[0] + lines[2], lines[1] + lines[3], loc="upper left", frameon=False, ncols=2)
+    handles, labels = lines[0] + lines[2], lines[1] + lines[3]
+    ax.legend(handles, labels, loc="lower center", bbox_to_anchor=(0.5, 1), frameon=False, ncols=4)
     return ax
 
 

@@ -10,61 +10,61 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import check_array
 
-UNSEEN = -1.0
+UNSEEN = -1
 NAMED_KINDS = ("cat", "enum", "str", "object", "bool", "utf8")
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether X is a table with named columns of their own types (pandas, polars)."""
+    """Return whether X is a table with columns of their own types (pandas, polars)."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def list_named(X: Any) -> list[Any]:
+def list_named(X: Any) -> list[int]:
     """Return the columns of a table that hold names: text, categories, truth values.
 
     Examples
     --------
     >>> import polars as pl
     >>> list_named(pl.DataFrame({"age": [67.0, 41.0], "job": ["skilled", None]}))
-    ['job']
+    [1]
     """
-    kinds = {name: str(X[name].dtype).lower() for name in X.columns}
-    return [name for name, kind in kinds.items() if kind.startswith(NAMED_KINDS)]
+    kinds = [str(_take(X, j).dtype).lower() for j in range(len(X.columns))]
+    return [j for j, kind in enumerate(kinds) if kind.startswith(NAMED_KINDS)]
 
 
 class FrameEncoder:
-    """Numbers for the names in some columns of a table; the other columns are numbers already.
+    """Numbers from 1 up for the names in some columns of a table; others are numbers already.
 
     A name that was not there in ``fit`` becomes ``UNSEEN``, a missing one NaN.
     """
 
-    def __init__(self, named: list[Any]) -> None:
+    def __init__(self, named: list[int]) -> None:
         self.named = named
 
     def fit(self, X: Any) -> Self:
         """Number the names of each column."""
         self.encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=UNSEEN)
+        self.encoder.set_output(transform="default")
         self.encoder.fit(_take_names(X, self.named))
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the table as numbers."""
-        columns = list(X.columns)
-        table = np.empty((len(X), len(columns)))
-        numeric = [name for name in columns if name not in self.named]
-        if numeric:
-            places = [columns.index(name) for name in numeric]
-            table[:, places] = check_array(
-                X[numeric], dtype=np.float64, ensure_all_finite="allow-nan", input_name="X"
+        table = np.empty((len(X), len(X.columns)))
+        amounts = [j for j in range(table.shape[1]) if j not in self.named]
+        if amounts:
+            table[:, amounts] = check_array(
+                _take(X, amounts), dtype=np.float64, ensure_all_finite="allow-nan", input_name="X"
             )
-        places = [columns.index(name) for name in self.named]
-        table[:, places] = self.encoder.transform(_take_names(X, self.named))
+        codes = self.encoder.transform(_take_names(X, self.named))
+        # From 1 up: zero may be a bin of its own, and is no name.
+        table[:, self.named] = np.where(codes == UNSEEN, UNSEEN, codes + 1)
         return table
 
-    def decode(self, name: Any, numbers: NDArray[np.float64]) -> NDArray[np.object_]:
+    def decode(self, j: int, numbers: NDArray[np.float64]) -> NDArray[np.object_]:
         """Return the names that numbers of a column stand for."""
-        known = self.encoder.categories_[self.named.index(name)]
-        return np.asarray(np.asarray(known, object)[numbers.astype(int)])
+        known = np.asarray(self.encoder.categories_[self.named.index(j)], object)
+        return np.asarray(known[numbers.astype(int) - 1])
 
 
 def find_feature(feature: Any, names: NDArray[Any]) -> int:
@@ -82,7 +82,7 @@ def find_feature(feature: Any, names: NDArray[Any]) -> int:
 
 
 def find_nominal(
-    nominal: Any, n_features: int, names: NDArray[Any] | None, named: list[Any]
+    nominal: Any, n_features: int, names: NDArray[Any] | None, named: list[int]
 ) -> NDArray[np.bool_]:
     """Return which features are nominal: those asked for, and those that hold names.
 
@@ -92,8 +92,7 @@ def find_nominal(
     array([ True, False, False])
     """
     is_nominal = np.zeros(n_features, bool)
-    if named and names is not None:
-        is_nominal |= np.isin(names, named)
+    is_nominal[named] = True
     if isinstance(nominal, str) and nominal == "auto":
         return is_nominal
     asked = np.atleast_1d(np.asarray(nominal, object if isinstance(nominal, str) else None))
@@ -108,12 +107,17 @@ def find_nominal(
     return is_nominal
 
 
-def _take_names(X: Any, named: list[Any]) -> NDArray[np.object_]:
-    """Return columns of names as objects, None where one is missing."""
+def _take(X: Any, columns: Any) -> Any:
+    """Return columns of a table by their numbers."""
+    return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+
+def _take_names(X: Any, named: list[int]) -> NDArray[np.object_]:
+    """Return columns of names as objects, NaN where one is missing."""
     table = np.empty((len(X), len(named)), object)
-    for place, name in enumerate(named):
-        column = X[name]
+    for place, j in enumerate(named):
+        column = _take(X, j)
         is_missing = column.isna() if hasattr(column, "isna") else column.is_null()
         table[:, place] = np.asarray(column, object)
-        table[np.asarray(is_missing), place] = None
+        table[np.asarray(is_missing), place] = np.nan
     return table

@@ -21,7 +21,6 @@ from spokeshave.kernels.counts import (
 )
 from spokeshave.kernels.neighbours import estimate
 from spokeshave.kernels.separation import separate
-from spokeshave.ranking import SMALLEST_RATE
 
 WORTH_A_THREAD = 100_000  # cells: with fewer, starting one takes as long as the work
 
@@ -61,6 +60,13 @@ class Separation(NamedTuple):
     bns: NDArray[np.float64]
     lowest: NDArray[np.float64]
     highest: NDArray[np.float64]
+
+
+class Rates(NamedTuple):
+    """What the inverse normal distribution makes of every number of positives, and negatives."""
+
+    z_true: NDArray[np.float64]
+    z_false: NDArray[np.float64]
 
 
 def store_all(X: NDArray[Any]) -> sparse.csr_matrix:
@@ -139,24 +145,33 @@ def estimate_class(
     return probability
 
 
+def find_rates(n_positive: int, n_documents: int, smallest_rate: float) -> Rates:
+    """Return what the inverse normal distribution makes of rates, kept off 0 and 1.
+
+    A class of none or all of the documents is not told from anything: its rates are all alike.
+    """
+    sizes = n_positive, n_documents - n_positive
+    if 0 in sizes:
+        return Rates(*(np.zeros(size + 1) for size in sizes))
+    rates = (np.arange(size + 1) / size for size in sizes)
+    return Rates(*(ndtri(np.clip(rate, smallest_rate, 1 - smallest_rate)) for rate in rates))
+
+
 def separate_class(
     levels: Levels,
     positives: NDArray[np.int32],
     images: NDArray[np.float64],
-    n_positive: int,
-    n_documents: int,
+    rates: Rates,
+    tolerance: float = 0.0,
 ) -> Separation:
-    """Return how well a threshold on the images of the levels tells a class from the rest."""
-    z_true, z_false = _rate(n_positive), _rate(n_documents - n_positive)
+    """Return how well a threshold on the images of the levels tells a class from the rest.
+
+    Images that differ by no more than the tolerance count as one.
+    """
     bns, lowest, highest = np.empty((3, levels.zero_level.size))
-    separate(levels.starts, levels.sizes, positives, images, z_true, z_false, bns, lowest, highest)
+    tables = levels.starts, levels.sizes, positives, images
+    separate(*tables, tolerance, *rates, bns, lowest, highest)
     return Separation(bns, lowest, highest)
-
-
-def _rate(size: int) -> NDArray[np.float64]:
-    """Return what the inverse normal distribution makes of each number out of ``size``."""
-    rates = np.arange(size + 1) / max(size, 1)
-    return np.asarray(ndtri(np.clip(rates, SMALLEST_RATE, 1 - SMALLEST_RATE)))
 
 
 def share_out(starts: NDArray[np.int64], n_jobs: int | None) -> list[tuple[int, int]]:

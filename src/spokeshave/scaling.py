@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,27 +14,39 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spokeshave.documents import tidy
 from spokeshave.levels import (
     Levels,
+    Rates,
     Separation,
     count_class,
+    find_rates,
     separate_class,
     store_all,
     take_census,
 )
+from spokeshave.ranking import SMALLEST_RATE
 from spokeshave.shapes import Shapes, image_levels
 from spokeshave.targets import binarize, check_targets, list_documents
+
+ROUNDING = 1e-12  # estimates that are equal but for rounding differ by less
+SMALLEST_EXTENT = 1e-300  # what is stretched from less overflows
 
 
 class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Stretch each feature to its Bi-Normal Separation.
 
     BNS is ``|Φ⁻¹(tpr) - Φ⁻¹(fpr)|``, the largest over all thresholds on the feature, with rates
-    kept .0005 off 0 and 1 (Forman 2008; Forman, Scholz and Rajaram 2009). Of a binary feature that
+    kept off 0 and 1 (Forman 2008; Forman, Scholz and Rajaram 2009). Of a binary feature that
     is the separation of its presence. A dense column comes to lie between 0 and its BNS. Sparse
     ones are multiplied by BNS over their range, zero included, so zeros stay zero. With more than
     two classes, and with multilabel targets, the largest BNS of any class counts.
 
     Parameters
     ----------
+    stretch : bool, default=True
+        Whether a column is stretched *to* its separation. Otherwise it is multiplied *by* it, and
+        what other weights gave it, such as idf, is kept.
+    smallest_rate : float or "1/n", default=0.0005
+        How far rates are kept off 0 and 1; "1/n" is one document in all, which leaves words that
+        few documents have some weight in a large collection.
     n_jobs : int, optional
         Threads; -1 for all cores.
 
@@ -44,7 +57,7 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
     scale_ : ndarray of shape (n_features,)
         What its values are multiplied by; 0 for a feature that is constant.
     min_ : ndarray of shape (n_features,)
-        What is taken off first: the least value of a dense column, 0 for sparse ones.
+        What is taken off first: the least value of a dense column that is stretched, else 0.
 
     Examples
     --------
@@ -54,7 +67,15 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
     array([3.97, 0.43])
     """
 
-    def __init__(self, *, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        stretch: bool = True,
+        smallest_rate: float | str = SMALLEST_RATE,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.stretch = stretch
+        self.smallest_rate = smallest_rate
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -81,7 +102,8 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
             [count_class(census, list_documents(indicator, k)) for k in range(indicator.shape[1])]
         )
         images = census.levels.values
-        found = separate_classes(census.levels, positives, images, X.shape[0])
+        rates = self.find_rates(np.diff(indicator.indptr), X.shape[0])
+        found = separate_classes(census.levels, positives, images, rates)
         self._set(found, zero_is_fixed=is_sparse)
         return self
 
@@ -104,19 +126,67 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         self : BNSScaler
         """
         validate_data(self, X, skip_check_array=True)
-        parts = []
-        for k in range(len(shapes.prior)):
-            images = image_levels(shapes, k, output, zero_is_fixed=zero_is_fixed)
-            parts.append(separate_classes(shapes.levels, shapes.positives, images, X.shape[0]))
+        rates = self.find_rates(shapes.n_positive, X.shape[0])
+        parts = [
+            separate_shapes(shapes, k, output, rates, zero_is_fixed=zero_is_fixed)
+            for k in range(len(shapes.prior))
+        ]
         # A feature's columns, one for each class, stand side by side.
         found = Separation(*(np.transpose(part).ravel() for part in zip(*parts, strict=True)))
         self._set(found, zero_is_fixed=zero_is_fixed)
         return self
 
+    def find_rates(self, n_positive: NDArray[Any], n_documents: int) -> list[Rates]:
+        """Return what the inverse normal distribution makes of the rates of each class.
+
+        Parameters
+        ----------
+        n_positive : ndarray of shape (n_classes,)
+            Documents of each class.
+        n_documents : int
+            All documents.
+
+        Returns
+        -------
+        rates : list of Rates
+        """
+        smallest: Any = self.smallest_rate
+        if smallest == "1/n":
+            smallest = 1 / n_documents
+        elif not isinstance(smallest, Real) or not 0 < float(smallest) < 0.5:
+            raise ValueError(
+                f"smallest_rate must be '1/n' or between 0 and 0.5. Got {smallest!r} instead."
+            )
+        return [find_rates(int(size), n_documents, float(smallest)) for size in n_positive]
+
+    def stretch_to(
+        self, found: Separation, *, zero_is_fixed: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what to take off each column, and what then to multiply it by.
+
+        Parameters
+        ----------
+        found : Separation
+            How well each column separates.
+        zero_is_fixed : bool
+            Whether zero is to stay zero.
+
+        Returns
+        -------
+        base, factor : ndarray of shape (n_features,)
+        """
+        lowest, highest = found.lowest, found.highest
+        if not self.stretch:
+            return np.zeros_like(lowest), found.bns
+        if zero_is_fixed:
+            lowest, highest = np.minimum(lowest, 0), np.maximum(highest, 0)
+        extent = highest - lowest
+        base = np.zeros_like(lowest) if zero_is_fixed else lowest
+        return base, found.bns / np.where(extent > SMALLEST_EXTENT, extent, np.inf)
+
     def _set(self, found: Separation, zero_is_fixed: bool) -> None:
         self.bns_ = found.bns
-        self.min_ = np.zeros_like(found.lowest) if zero_is_fixed else found.lowest
-        self.scale_ = find_factor(found, zero_is_fixed=zero_is_fixed)
+        self.min_, self.scale_ = self.stretch_to(found, zero_is_fixed=zero_is_fixed)
 
     def transform(self, X: Any) -> Any:
         """Stretch the features.
@@ -140,7 +210,9 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
                 "X must be dense, as it was in fit: there some features were shifted, which would "
                 "fill a sparse matrix. Got a sparse matrix instead."
             )
-        return type(X)((X.data * scale[X.indices], X.indices, X.indptr), X.shape)
+        scaled = X.copy()
+        scaled.data *= scale[scaled.indices]
+        return scaled
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,25 +222,31 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return tags
 
 
+def separate_shapes(
+    shapes: Shapes, k: int, output: str, rates: list[Rates], *, zero_is_fixed: bool
+) -> Separation:
+    """Return the largest separation of any class, by thresholds on what values become for class k.
+
+    Before the image of zero is taken off, rounding is small against the images.
+    """
+    images = image_levels(shapes, k, output)
+    found = separate_classes(shapes.levels, shapes.positives, images, rates, ROUNDING)
+    if not zero_is_fixed:
+        return found
+    zero = images[shapes.levels.zero_level]
+    return found._replace(lowest=found.lowest - zero, highest=found.highest - zero)
+
+
 def separate_classes(
     levels: Levels,
     positives: NDArray[np.int32],
     images: NDArray[np.float64],
-    n_documents: int,
+    rates: list[Rates],
+    tolerance: float = 0.0,
 ) -> Separation:
     """Return the largest separation of any class, by thresholds on the images of each column."""
-    n_positive = positives[:, levels.starts[0] : levels.starts[1]].sum(axis=1)
     found = [
-        separate_class(levels, of_class, images, int(size), n_documents)
-        for of_class, size in zip(positives, n_positive, strict=True)
+        separate_class(levels, of_class, images, of_rates, tolerance)
+        for of_class, of_rates in zip(positives, rates, strict=True)
     ]
     return found[0]._replace(bns=np.max([each.bns for each in found], axis=0))
-
-
-def find_factor(found: Separation, *, zero_is_fixed: bool) -> NDArray[np.float64]:
-    """Return what stretches each column to its separation."""
-    lowest, highest = found.lowest, found.highest
-    if zero_is_fixed:
-        lowest, highest = np.minimum(lowest, 0), np.maximum(highest, 0)
-    extent = highest - lowest
-    return found.bns / np.where(extent > 0, extent, 1)

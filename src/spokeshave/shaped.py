@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spokeshave.documents import tidy
 from spokeshave.levels import store_all
 from spokeshave.one_vs_rest import OneVsRestMixin
+from spokeshave.scaling import BNSScaler
 from spokeshave.shapes import FeatureShape, Places, find_places
 from spokeshave.shaping import LocalProbabilityShaper
-from spokeshave.stages import NORMS, make_shaper, takes_missing
+from spokeshave.stages import NORMS, make_scaler, make_shaper, takes_missing
 from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.targets import binarize, check_targets
 from spokeshave.views import make_views
@@ -45,8 +46,9 @@ class ShapedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     shape : {"local_probability", "log_odds", "binary", None} or LocalProbabilityShaper, \
 default="local_probability"
         What each value becomes, as in `FeatureShaper`.
-    scale : {"bns", None}, default="bns"
-        What each column is then stretched to.
+    scale : {"bns", "times_bns", None} or BNSScaler, default="bns"
+        Whether each column is then stretched to its Bi-Normal Separation, multiplied by it, or
+        neither. With ``shape=None`` the second keeps what idf gave the words of a tf-idf matrix.
     norm : {"l2", "l1", "max", None}, default="l2"
         The norm of a document that is then made one.
     n_jobs : int, optional
@@ -70,6 +72,8 @@ default="local_probability"
         Slope and offset of each class's sigmoid; only of an estimator with ``probability=True``.
     multilabel_ : bool
         Whether the targets were an indicator matrix.
+    is_sparse_ : bool
+        Whether the documents were sparse.
 
     Examples
     --------
@@ -86,7 +90,7 @@ default="local_probability"
         estimator: DualLinearSVC | None = None,
         *,
         shape: Any = "local_probability",
-        scale: str | None = "bns",
+        scale: Any = "bns",
         norm: str | None = "l2",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -113,7 +117,7 @@ default="local_probability"
         self : ShapedSVC
         """
         svc = make_svc(self.estimator, None, self.random_state).set_params(n_jobs=1)
-        self.shaper_ = self._check_parameters()
+        self.shaper_, scaler = self._check_parameters()
         if isinstance(self.shaper_, LocalProbabilityShaper):
             _, y = validate_data(self, X, y, skip_check_array=True)
             self.shaper_.fit(X, y)
@@ -122,6 +126,7 @@ default="local_probability"
         y = check_targets(y if sparse.issparse(y) else np.asarray(y))
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
+        self.is_sparse_ = sparse.issparse(X)
         seen, shaper = self._see(X), self.shaper_
         is_shaped = isinstance(shaper, LocalProbabilityShaper)
         self.views_ = make_views(
@@ -129,13 +134,14 @@ default="local_probability"
             indicator,
             shaper.shapes_ if is_shaped else None,
             output=shaper.output if is_shaped else "probability",
-            zero_is_fixed=shaper.zero_is_fixed_ if is_shaped else sparse.issparse(X),
-            scale=self.scale,
+            zero_is_fixed=shaper.zero_is_fixed_ if is_shaped else self.is_sparse_,
+            scale=scaler,
             norm=self.norm,
             n_jobs=self.n_jobs,
         )
         models = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
-            delayed(self._train)(clone(svc), seen, indicator, k) for k in range(indicator.shape[1])
+            delayed(self._train)(self._pose(svc, k), seen, indicator, k)
+            for k in range(indicator.shape[1])
         )
         self.coef_ = np.vstack([model.coef_ for model in models])
         self.intercept_ = np.concatenate([model.intercept_ for model in models])
@@ -217,10 +223,8 @@ default="local_probability"
         """
         return self.shape_of(feature).plot(ax=ax)
 
-    def _check_parameters(self) -> Any:
-        """Return the first stage, not yet fitted."""
-        if self.scale not in ("bns", None):
-            raise ValueError(f"scale must be 'bns' or None. Got {self.scale!r} instead.")
+    def _check_parameters(self) -> tuple[Any, BNSScaler | None]:
+        """Return the stages, not yet fitted."""
         if self.norm not in NORMS:
             raise ValueError(f"norm must be 'l2', 'l1', 'max' or None. Got {self.norm!r} instead.")
         shaper = make_shaper(self.shape, self.n_jobs)
@@ -235,7 +239,13 @@ default="local_probability"
                 "shape must not be cross-fitted here. Got cross_fit=True; use FeatureShaper in "
                 "OneVsRestClassifier for that."
             )
-        return shaper
+        scaler = make_scaler(self.scale, self.n_jobs)
+        if not isinstance(scaler, BNSScaler | None):
+            raise ValueError(
+                "scale must be 'bns', 'times_bns', None or a BNSScaler. "
+                f"Got {self.scale!r} instead."
+            )
+        return shaper, scaler
 
     def _check(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         numbers = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -246,13 +256,41 @@ default="local_probability"
         if isinstance(self.shaper_, LocalProbabilityShaper):
             rows = self.shaper_.read(X).rows
             return _Seen(rows, find_places(self.shaper_.shapes_, rows, self.n_jobs))
+        if sparse.issparse(X) and not self.is_sparse_:
+            raise ValueError(
+                "X must be dense, as it was in fit: there features were shifted, which would fill "
+                "a sparse matrix. Got a sparse matrix instead."
+            )
         X = X if self.shaper_ is None else self.shaper_.fit_transform(X)
         return _Seen(tidy(X) if sparse.issparse(X) else store_all(X), None)
 
     def _train(
         self, svc: DualLinearSVC, seen: _Seen, indicator: sparse.csc_matrix, k: int
     ) -> DualLinearSVC:
-        return svc.fit(self.views_.show(*seen, k), indicator[:, [k]])
+        target = indicator[:, [k]]
+        if not self.multilabel_:
+            target = target.toarray().ravel() > 0
+        return svc.fit(self.views_.show(*seen, k), target)
+
+    def _pose(self, svc: DualLinearSVC, k: int) -> DualLinearSVC:
+        """Return the SVM of class k against the rest, with weights for these two."""
+        model: DualLinearSVC = clone(svc)
+        weight = svc.class_weight
+        if not isinstance(weight, dict):
+            return model
+        if self.multilabel_:
+            model.set_params(class_weight={0: weight.get(k, 1.0)})
+            return model
+        names = self.classes_.tolist()
+        if not set(weight) <= set(names):
+            raise ValueError(
+                f"class_weight must have classes as keys: {names}. Got {weight!r} instead."
+            )
+        is_binary = len(names) == 2
+        outside = weight.get(names[0], 1.0) if is_binary else 1.0
+        inside = weight.get(names[1 if is_binary else k], 1.0)
+        model.set_params(class_weight={False: outside, True: inside})
+        return model
 
     def _score(self, seen: _Seen, k: int, scores: NDArray[np.float64]) -> None:
         scores[:, k] = self.views_.show(*seen, k) @ self.coef_[k] + self.intercept_[k]

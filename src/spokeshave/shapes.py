@@ -41,6 +41,19 @@ class Shapes(NamedTuple):
     probability: NDArray[np.float64]
     prior: NDArray[np.float64]
 
+    @property
+    def n_positive(self) -> NDArray[np.int64]:
+        """Documents of each class: each of them is at one level of the first feature."""
+        first, end = self.levels.starts[:2]
+        return np.asarray(self.positives[:, first:end].sum(axis=1))
+
+    def of_class(self, k: int) -> Shapes:
+        """Return the shapes for class k alone."""
+        own = slice(k, k + 1)
+        return self._replace(
+            positives=self.positives[own], probability=self.probability[own], prior=self.prior[own]
+        )
+
 
 class Places(NamedTuple):
     """Where the stored cells of some documents are among the levels.
@@ -147,20 +160,13 @@ def draw_images(
 
 def find_zeros(shapes: Shapes, k: int, output: str) -> NDArray[np.float64]:
     """Return the image of zero in each column for class k."""
-    probability = shapes.probability[k, shapes.levels.zero_level]
+    return np.asarray(image_levels(shapes, k, output)[shapes.levels.zero_level])
+
+
+def image_levels(shapes: Shapes, k: int, output: str) -> NDArray[np.float64]:
+    """Return the image of each level for class k, that of zero not taken off."""
+    probability = shapes.probability[k]
     return np.asarray(logit(probability) if output == "log_odds" else probability)
-
-
-def image_levels(
-    shapes: Shapes, k: int, output: str, *, zero_is_fixed: bool
-) -> NDArray[np.float64]:
-    """Return the image of each level for class k, less that of zero if that is fixed."""
-    images = shapes.probability[k]
-    images = logit(images) if output == "log_odds" else images
-    if not zero_is_fixed:
-        return np.asarray(images)
-    zeros = images[shapes.levels.zero_level]
-    return np.asarray(images - np.repeat(zeros, np.diff(shapes.levels.starts)))
 
 
 @dataclass(frozen=True, eq=False)

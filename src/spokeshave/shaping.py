@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from spokeshave.documents import tidy
 from spokeshave.frames import FrameEncoder, find_feature, find_nominal, is_frame, list_named
@@ -202,8 +202,8 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         names = OneToOneFeatureMixin.get_feature_names_out(self)
         shape = take_shape(self.shapes_, j, self.output, is_shifted=self.zero_is_fixed_)
         values: NDArray[Any] = shape.values
-        if self.encoder_ is not None and names[j] in self.encoder_.named:
-            values = self.encoder_.decode(names[j], values)
+        if self.encoder_ is not None and j in self.encoder_.named:
+            values = self.encoder_.decode(j, values)
         classes = self.classes_[-len(shape.images) :]
         return replace(shape, name=str(names[j]), classes=classes, values=values)
 
@@ -323,9 +323,13 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
                 "X must be a data frame with the columns that fit saw, some of which hold names. "
                 f"Got {type(X).__name__} instead."
             )
-        checked = validate_data(self, X, y, reset=reset, skip_check_array=True)
+        validate_data(self, X, y, reset=reset, skip_check_array=True)
         table = self.encoder_.transform(X)
-        return table if isinstance(y, str) else (table, np.asarray(checked[1]))
+        if isinstance(y, str):
+            return table
+        y = y if sparse.issparse(y) else np.asarray(y)
+        check_consistent_length(table, y)
+        return table, y
 
     def read(self, X: Any) -> Given:
         """Return documents as the rows whose cells the shapes are applied to.
@@ -357,15 +361,15 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     def _store(self, table: Any) -> Given:
         """Return a table as rows: without its zeros where these stay zero."""
-        is_sparse = sparse.issparse(table)
+        kind = type(table) if sparse.issparse(table) else None
         if self.zero_is_fixed_:
-            return Given(tidy(table), is_sparse)
-        if is_sparse:
+            return Given(tidy(table), kind)
+        if kind is not None:
             raise ValueError(
                 "X must be dense, as it was in fit: zero was a value like others there, which "
                 "would fill a sparse matrix. Got a sparse matrix instead."
             )
-        return Given(store_all(table), is_sparse)
+        return Given(store_all(table), None)
 
     def _draw(self, shapes: Shapes, places: Places) -> NDArray[np.float64]:
         """Return the images of cells (classes x cells)."""
@@ -387,10 +391,10 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
 
 class Given(NamedTuple):
-    """Documents as rows of stored cells, and whether they came as a sparse matrix."""
+    """Documents as rows of stored cells, and the kind of sparse matrix they came as, if any."""
 
     rows: sparse.csr_matrix
-    is_sparse: bool
+    kind: type | None
 
 
 class _Study(NamedTuple):
@@ -414,14 +418,16 @@ def _restore(given: Given, images: NDArray[np.float64]) -> Any:
     rows, n_classes = given.rows, len(images)
     shape = rows.shape[0], rows.shape[1] * n_classes
     data = images.T.ravel().astype(rows.dtype, copy=False)
-    if not given.is_sparse and rows.nnz == rows.shape[0] * rows.shape[1]:
+    if given.kind is None and rows.nnz == rows.shape[0] * rows.shape[1]:
         return data.reshape(shape)
-    indices, indptr = rows.indices, rows.indptr
+    # Copies: whoever changes what comes out must not change what went in.
+    indices, indptr = rows.indices.copy(), rows.indptr.copy()
     if n_classes > 1:
         indices = (indices[:, None].astype(np.int64) * n_classes + np.arange(n_classes)).ravel()
         indptr = indptr.astype(np.int64) * n_classes
-    shaped = sparse.csr_matrix((data, indices, indptr), shape)
-    return shaped if given.is_sparse else shaped.toarray()
+    if given.kind is not None:
+        return given.kind((data, indices, indptr), shape)
+    return sparse.csr_matrix((data, indices, indptr), shape).toarray()
 
 
 def _deal(

@@ -50,10 +50,10 @@ default="local_probability"
         What each value becomes: the probability of the class near it, by a
         :class:`LocalProbabilityShaper`; the log odds of that; 1 where it is positive and else 0;
         itself; or what a transformer of yours makes of it.
-    scale : {"bns", "center", None} or transformer, default="bns"
+    scale : {"bns", "times_bns", "center", None} or transformer, default="bns"
         What becomes of each column then: it is stretched to its Bi-Normal Separation, by a
-        :class:`BNSScaler`; its mean is taken off (dense only); nothing; or what a transformer of
-        yours does.
+        :class:`BNSScaler`, or multiplied by it; its mean is taken off (dense only); nothing; or
+        what a transformer of yours does.
     norm : {"l2", "l1", "max", None}, default="l2"
         The norm of a document that is then made one.
     keep_raw : bool, default=False
@@ -176,8 +176,10 @@ default="local_probability"
         columns = self.shaper_.find_column(feature) * n_classes + np.arange(n_classes)
         if self.scale == "center":
             return shape.stretch(self.scaler_.mean_[columns], np.ones(n_classes))
-        if not isinstance(self.scaler_, BNSScaler):
+        if self.scaler_ is None:
             return shape
+        if not isinstance(self.scaler_, BNSScaler):
+            raise ValueError("What a scale of your own makes of a shape cannot be looked at here.")
         base, factor = self.scaler_.min_[columns], self.scaler_.scale_[columns]
         return shape.stretch(base, factor)
 
@@ -226,7 +228,7 @@ default="local_probability"
         shaped = X if self.shaper_ is None else self.shaper_.fit_transform(X, y)
         shaped = self._fit_scaler(shaped, y)
         self.standardizer_ = None
-        if self.keep_raw:
+        if self.keep_raw and self._find_amounts().size:
             raw = self._take_raw(X)
             self.standardizer_ = StandardScaler(with_mean=not sparse.issparse(raw))
             self.standardizer_.set_output(transform="default")
@@ -290,13 +292,12 @@ def _put_beside(left: Any, right: Any) -> Any:
 
 def make_shaper(shape: Any, n_jobs: int | None) -> Any:
     """Return the stage that a name stands for, a clone of one given, or None."""
-    if shape == "local_probability":
-        return LocalProbabilityShaper(n_jobs=n_jobs)
-    if shape == "log_odds":
-        return LocalProbabilityShaper(output="log_odds", n_jobs=n_jobs)
-    if shape == "binary":
-        return Binarizer()
-    return _take_stage(shape, "shape", "'local_probability', 'log_odds', 'binary'")
+    named = {
+        "local_probability": LocalProbabilityShaper(n_jobs=n_jobs),
+        "log_odds": LocalProbabilityShaper(output="log_odds", n_jobs=n_jobs),
+        "binary": Binarizer(),
+    }
+    return _make_stage("shape", shape, named)
 
 
 def takes_missing(shape: Any) -> bool:
@@ -307,19 +308,25 @@ def takes_missing(shape: Any) -> bool:
 
 def make_scaler(scale: Any, n_jobs: int | None) -> Any:
     """Return the stage that a name stands for, a clone of one given, or None."""
-    if scale == "bns":
-        return BNSScaler(n_jobs=n_jobs)
-    if scale == "center":
-        return StandardScaler(with_std=False)
-    return _take_stage(scale, "scale", "'bns', 'center'")
+    named = {
+        "bns": BNSScaler(n_jobs=n_jobs),
+        "times_bns": BNSScaler(stretch=False, n_jobs=n_jobs),
+        "center": StandardScaler(with_std=False),
+    }
+    return _make_stage("scale", scale, named)
 
 
-def _take_stage(stage: Any, parameter: str, names: str) -> Any:
+def _make_stage(parameter: str, stage: Any, named: dict[str, Any]) -> Any:
     if stage is None:
         return None
+    if isinstance(stage, str) and stage in named:
+        stage = named[stage]
     if isinstance(stage, str) or not hasattr(stage, "transform"):
+        names = ", ".join(map(repr, named))
         raise ValueError(
             f"{parameter} must be {names}, None or a transformer. Got {stage!r} instead."
         )
-    # What the next stage reads must not depend on how the user wants to see the last one's output.
-    return clone(stage).set_output(transform="default")
+    stage = clone(stage)
+    if hasattr(stage, "set_output"):  # what the next stage reads is not for the user to see
+        stage.set_output(transform="default")
+    return stage

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from spokeshave.levels import Separation, count_class, separate_class, take_census
-from spokeshave.scaling import find_factor
-from spokeshave.shapes import Places, Shapes, draw_images, find_zeros, image_levels
+from spokeshave.levels import Rates, Separation, count_class, separate_class, take_census
+from spokeshave.scaling import BNSScaler, separate_shapes
+from spokeshave.shapes import Places, Shapes, draw_images, find_zeros
 from spokeshave.targets import list_documents
 
 
@@ -53,7 +53,7 @@ def make_views(
     *,
     output: str,
     zero_is_fixed: bool,
-    scale: str | None,
+    scale: BNSScaler | None,
     norm: str | None,
     n_jobs: int | None = None,
 ) -> Views:
@@ -63,10 +63,11 @@ def make_views(
     if shapes is not None and zero_is_fixed:
         base = np.array([find_zeros(shapes, k, output) for k in range(shape[0])])
     if scale is not None:
-        found = _separate(rows, indicator, shapes, output, zero_is_fixed, n_jobs)
+        rates = scale.find_rates(np.diff(indicator.indptr), indicator.shape[0])
+        found = _separate(rows, indicator, shapes, output, zero_is_fixed, rates, n_jobs)
         for k, separation in enumerate(found):
-            factor[k] = find_factor(separation, zero_is_fixed=zero_is_fixed)
-            base[k] = base[k] if zero_is_fixed else separation.lowest
+            shift, factor[k] = scale.stretch_to(separation, zero_is_fixed=zero_is_fixed)
+            base[k] += shift
     return Views(shapes, output, base, factor, norm)
 
 
@@ -76,19 +77,16 @@ def _separate(
     shapes: Shapes | None,
     output: str,
     zero_is_fixed: bool,
+    rates: list[Rates],
     n_jobs: int | None,
 ) -> Iterator[Separation]:
     """Yield how well a threshold on what values become tells each class from the rest."""
-    if shapes is None:
-        census = take_census(rows, n_jobs=n_jobs)
-        levels = census.levels
-    else:
-        levels = shapes.levels
-    for k in range(indicator.shape[1]):
-        documents = list_documents(indicator, k)
-        if shapes is None:
-            positives, images = count_class(census, documents), levels.values
-        else:
-            positives = shapes.positives[k]
-            images = image_levels(shapes, k, output, zero_is_fixed=zero_is_fixed)
-        yield separate_class(levels, positives, images, documents.size, rows.shape[0])
+    if shapes is not None:
+        for k in range(len(rates)):
+            alone, own = shapes.of_class(k), rates[k : k + 1]
+            yield separate_shapes(alone, 0, output, own, zero_is_fixed=zero_is_fixed)
+        return
+    census = take_census(rows, n_jobs=n_jobs)
+    for k, of_class in enumerate(rates):
+        positives = count_class(census, list_documents(indicator, k))
+        yield separate_class(census.levels, positives, census.levels.values, of_class)

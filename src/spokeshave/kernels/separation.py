@@ -9,12 +9,14 @@ from spokeshave.kernels.sorting import sort_pairs, write_keys
 
 
 @compiled
-def separate(starts, sizes, positives, images, z_true, z_false, separation, lowest, highest):
+def separate(
+    starts, sizes, positives, images, tolerance, z_true, z_false, separation, lowest, highest
+):
     """Write the separation of each column, and the lowest and highest image of its documents.
 
     ``z_true[n]`` is what the inverse normal distribution makes of the rate of n positives, and
-    ``z_false`` of negatives. A threshold lies between two images; with all documents on one side
-    it separates nothing.
+    ``z_false`` of negatives. A threshold lies between two images that differ by more than the
+    ``tolerance``; with all documents on one side it separates nothing.
     """
     longest = 0
     for j in range(separation.size):
@@ -34,7 +36,7 @@ def separate(starts, sizes, positives, images, z_true, z_false, separation, lowe
         for q in range(n - 1):
             n_true += positives[levels[q]]
             n_false += sizes[levels[q]] - positives[levels[q]]
-            if keys[q] != keys[q + 1]:
+            if images[levels[q + 1]] - images[levels[q]] > tolerance:
                 best = max(best, abs(z_true[n_true] - z_false[n_false]))
         separation[j] = best
         lowest[j], highest[j] = images[levels[0]], images[levels[n - 1]]
