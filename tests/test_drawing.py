@@ -6,11 +6,20 @@ import sys
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from spokeshave import DualLinearSVC, feature_curve, learning_curve
-from spokeshave.drawing import draw_curve, draw_learning
+from spokeshave import (
+    DualLinearSVC,
+    FeatureShaper,
+    LocalProbabilityShaper,
+    ShapedSVC,
+    feature_curve,
+    learning_curve,
+)
+from spokeshave.drawing import draw_curve, draw_learning, draw_shape
 
 matplotlib.use("Agg")
 
@@ -208,3 +217,136 @@ def test_what_a_learning_curve_draws(rng):
     np.testing.assert_allclose(low, curve.macro("f1") - curve.standard_error("f1"))
     np.testing.assert_allclose(high, curve.macro("f1") + curve.standard_error("f1"))
     assert curve.plot("auc", ax=ax) is ax
+
+
+def shape_amounts(n_classes=2, *, n_values=8, is_sparse=False, has_missing=False):
+    """Return the shape of a feature that few or many values are seen of."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % n_classes
+    X = np.concatenate([np.arange(n_values), rng.integers(0, n_values, 120 - n_values)])[:, None]
+    X = X.astype(float)
+    if has_missing:
+        X[:9] = np.nan
+    X = sparse.csr_matrix(X) if is_sparse else X
+    return LocalProbabilityShaper(n_neighbors=4).fit(X, y).shape_of(0)
+
+
+def find_lines(ax, start):
+    return [line for line in ax.lines if line.get_label().startswith(start)]
+
+
+def read_densities(ax):
+    """Return the sums of the densities, by the names of the classes."""
+    under = next(other for other in ax.figure.axes if other is not ax)
+    bars = {bars.get_label(): sum(bar.get_height() for bar in bars) for bars in under.containers}
+    steps = [patch for patch in under.patches if hasattr(patch, "get_data")]
+    return bars | {step.get_label(): step.get_data().values.sum() for step in steps}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_values", [8, 60])
+def test_a_shape_has_a_line_and_a_density_for_each_class(n_classes, n_values):
+    shape = shape_amounts(n_classes, n_values=n_values)
+    ax = draw_shape(shape)
+    names = ["1"] if n_classes == 2 else ["0", "1", "2"]
+    lines = find_lines(ax, "image, ")
+    assert [line.get_label() for line in lines] == [f"image, {name}" for name in names]
+    for line, images in zip(lines, shape.images, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), shape.values)
+        np.testing.assert_array_equal(line.get_ydata(), images)
+    densities = read_densities(ax)
+    assert list(densities) == (["1", "the rest"] if n_classes == 2 else names)
+    np.testing.assert_allclose(list(densities.values()), 1)
+    assert len({line.get_color() for line in lines}) == len(lines)
+
+
+def test_bars_are_the_share_of_a_class_at_each_value():
+    shape = shape_amounts()
+    ax = draw_shape(shape)
+    under = next(other for other in ax.figure.axes if other is not ax)
+    for bars, counts in zip(
+        under.containers, (shape.positives[0], shape.sizes - shape.positives[0]), strict=True
+    ):
+        np.testing.assert_allclose([bar.get_height() for bar in bars], counts / counts.sum())
+        centres = [bar.get_x() + bar.get_width() / 2 for bar in bars]
+        np.testing.assert_allclose(centres, shape.values)
+
+
+def test_names_are_on_the_axis():
+    frame = pd.DataFrame({"job": ["smith", "cook", "clerk", "cook", None, "smith"]})
+    ax = LocalProbabilityShaper().fit(frame, [1, 0, 0, 1, 1, 1]).plot("job")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["clerk", "cook", "smith"]
+    (line,) = find_lines(ax, "image, ")
+    assert line.get_linestyle() == "None"
+    np.testing.assert_allclose(line.get_ydata(), [1 / 3, 2 / 4, 3 / 4])
+    assert ax.get_xlabel() == "job"
+
+
+def test_zero_is_marked_where_it_is_apart():
+    ax = draw_shape(shape_amounts(3, is_sparse=True))
+    marks = find_lines(ax, "image of zero")
+    assert [mark.get_data() for mark in marks] == [([0], [0])] * 3
+    assert not find_lines(draw_shape(shape_amounts(3)), "image of zero")
+
+
+def test_missing_values_are_marked():
+    shape = shape_amounts(3, has_missing=True)
+    marks = find_lines(draw_shape(shape), "image of missing")
+    assert [mark.get_ydata()[0] for mark in marks] == shape.missing.tolist()
+    assert not find_lines(draw_shape(shape_amounts(3)), "image of missing")
+
+
+def test_everything_on_a_shape_is_said():
+    ax = draw_shape(shape_amounts(has_missing=True))
+    expected = ["image, 1", "image of missing", "1", "the rest"]
+    assert read_legend(ax) == expected
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "image")
+    assert ax.figure.axes[-1].get_ylabel() == "share of the class"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_what_is_said_of_a_shape_stands_above_it(n_classes):
+    ax = draw_shape(shape_amounts(n_classes, has_missing=True))
+    ax.figure.draw_without_rendering()
+    said, drawn, page = ax.get_legend().get_window_extent(), ax.get_window_extent(), ax.figure.bbox
+    assert said.y0 >= drawn.y1 - 1
+    assert said.y1 <= page.y1 + 1
+    assert (said.x0 + said.x1) / 2 == pytest.approx((drawn.x0 + drawn.x1) / 2, abs=1)
+
+
+def test_a_shape_is_drawn_on_axes_that_are_given():
+    figure, axes = pyplot.subplots(1, 2)
+    assert draw_shape(shape_amounts(), ax=axes[1]) is axes[1]
+    assert not axes[0].lines
+    assert pyplot.get_fignums() == [figure.number]
+    assert draw_shape(shape_amounts()).figure is not figure
+
+
+@pytest.mark.parametrize("n_values", [0, 1])
+def test_few_values_can_be_drawn(n_values):
+    X = sparse.csr_matrix((6, 1)) if n_values == 0 else np.ones((6, 1))
+    ax = LocalProbabilityShaper().fit(X, [0, 1] * 3).plot(0)
+    assert find_lines(ax, "image, ")[0].get_xdata().size == n_values
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FeatureShaper(),
+        FeatureShaper(scale="center"),
+        FeatureShaper(scale="times_bns", keep_raw=True),
+        ShapedSVC(random_state=0),
+    ],
+)
+def test_every_model_with_shapes_draws_them(model):
+    X, y = np.arange(40.0)[:, None] % 7, np.arange(40) % 3
+    ax = model.fit(X, y).plot("x0")
+    for line, images in zip(find_lines(ax, "image, "), model.shape_of(0).images, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), images)
+
+
+def test_shapes_need_matplotlib(monkeypatch):
+    shape = shape_amounts()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="Charts need matplotlib"):
+        shape.plot()

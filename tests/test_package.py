@@ -59,7 +59,7 @@ FLOORS = [
     ("ranking", "growing"),
     ("trained", "levels"),
     ("cutting", "shapes"),
-    ("tracing", "neighbourhoods", "scaling"),
+    ("tracing", "neighbourhoods", "scaling", "study"),
     ("selection", "comparison", "shaping", "views"),
     ("stages",),
     ("shaved", "shaped"),

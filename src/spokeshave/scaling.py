@@ -202,17 +202,15 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scale = self.scale_.astype(X.dtype)
         if not sparse.issparse(X):
-            return (X - self.min_.astype(X.dtype)) * scale
+            return ((X - self.min_) * self.scale_).astype(X.dtype, copy=False)
         if self.min_.any():
             raise ValueError(
                 "X must be dense, as it was in fit: there some features were shifted, which would "
                 "fill a sparse matrix. Got a sparse matrix instead."
             )
-        scaled = X.copy()
-        scaled.data *= scale[scaled.indices]
-        return scaled
+        data = (X.data * self.scale_[X.indices]).astype(X.dtype, copy=False)
+        return type(X)((data, X.indices.copy(), X.indptr.copy()), X.shape)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

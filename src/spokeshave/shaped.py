@@ -117,24 +117,26 @@ default="local_probability"
         self : ShapedSVC
         """
         svc = make_svc(self.estimator, None, self.random_state).set_params(n_jobs=1)
-        self.shaper_, scaler = self._check_parameters()
-        if isinstance(self.shaper_, LocalProbabilityShaper):
+        shaper, scaler = self._check_parameters()
+        self.shaper_, self.is_sparse_ = shaper, sparse.issparse(X)
+        shapes, output, zero_is_fixed = None, "probability", self.is_sparse_
+        if isinstance(shaper, LocalProbabilityShaper):
             _, y = validate_data(self, X, y, skip_check_array=True)
-            self.shaper_.fit(X, y)
+            study = shaper.learn(X, y)
+            seen = _Seen(study.given.rows, study.places)
+            shapes, output, zero_is_fixed = shaper.shapes_, shaper.output, shaper.zero_is_fixed_
         else:
             X, y = self._check(X, y, multi_output=True)
+            seen = self._see(X)
         y = check_targets(y if sparse.issparse(y) else np.asarray(y))
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
-        self.is_sparse_ = sparse.issparse(X)
-        seen, shaper = self._see(X), self.shaper_
-        is_shaped = isinstance(shaper, LocalProbabilityShaper)
         self.views_ = make_views(
             seen.rows,
             indicator,
-            shaper.shapes_ if is_shaped else None,
-            output=shaper.output if is_shaped else "probability",
-            zero_is_fixed=shaper.zero_is_fixed_ if is_shaped else self.is_sparse_,
+            shapes,
+            output=output,
+            zero_is_fixed=zero_is_fixed,
             scale=scaler,
             norm=self.norm,
             n_jobs=self.n_jobs,
@@ -278,14 +280,14 @@ default="local_probability"
         weight = svc.class_weight
         if not isinstance(weight, dict):
             return model
-        if self.multilabel_:
-            model.set_params(class_weight={0: weight.get(k, 1.0)})
-            return model
         names = self.classes_.tolist()
         if not set(weight) <= set(names):
             raise ValueError(
                 f"class_weight must have classes as keys: {names}. Got {weight!r} instead."
             )
+        if self.multilabel_:
+            model.set_params(class_weight={0: weight.get(k, 1.0)})
+            return model
         is_binary = len(names) == 2
         outside = weight.get(names[0], 1.0) if is_binary else 1.0
         inside = weight.get(names[1 if is_binary else k], 1.0)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +15,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from spokeshave.documents import tidy
 from spokeshave.frames import FrameEncoder, find_feature, find_nominal, is_frame, list_named
-from spokeshave.levels import Census, store_all, take_census
+from spokeshave.levels import store_all, take_census
 from spokeshave.neighbourhoods import choose_neighbors
 from spokeshave.shapes import (
     FeatureShape,
-    LevelCounts,
     Places,
     Shapes,
     count_documents,
@@ -30,6 +28,7 @@ from spokeshave.shapes import (
     find_zeros,
     take_shape,
 )
+from spokeshave.study import Given, Study, deal, restore
 from spokeshave.targets import binarize, check_targets
 
 
@@ -135,7 +134,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         -------
         self : LocalProbabilityShaper
         """
-        self._learn(X, y)
+        self.learn(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any) -> Any:
@@ -152,11 +151,10 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         -------
         X : {ndarray, csr_matrix} of shape (n_documents, n_columns)
         """
-        study = self._learn(X, y)
-        indices, of_cell = study.given.rows.indices, study.census.of_cell
+        study = self.learn(X, y)
         if not self.cross_fit:
-            places = Places(indices, of_cell, None)
-            return _restore(study.given, self._draw(self.shapes_, places))
+            return restore(study.given, self._draw(self.shapes_, study.places))
+        indices, of_cell, _ = study.places
         images = np.empty((len(study.counts.positives), indices.size))
         part_of_cell = np.repeat(study.part_of, np.diff(study.census.indptr))
         for number, part in enumerate(study.count_parts()):
@@ -165,7 +163,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             shapes = estimate_shapes(levels, others, self.n_neighbors_, is_nominal)
             cells = np.flatnonzero(part_of_cell == number)
             images[:, cells] = self._draw(shapes, Places(indices[cells], of_cell[cells], None))
-        return _restore(study.given, images)
+        return restore(study.given, images)
 
     def transform(self, X: Any) -> Any:
         """Replace each value by its estimate.
@@ -183,7 +181,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         check_is_fitted(self)
         given = self.read(X)
         places = find_places(self.shapes_, given.rows, self.n_jobs)
-        return _restore(given, self._draw(self.shapes_, places))
+        return restore(given, self._draw(self.shapes_, places))
 
     def shape_of(self, feature: int | str) -> FeatureShape:
         """Return what was learned of a feature.
@@ -255,8 +253,20 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             return np.asarray(names)
         return np.array([f"{name}_{label}" for name in names for label in self.classes_], object)
 
-    def _learn(self, X: Any, y: Any) -> _Study:
-        """Set what is learned; return what it was learned from."""
+    def learn(self, X: Any, y: Any) -> Study:
+        """Do what `fit` does, and return what was learned from.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+            Targets.
+
+        Returns
+        -------
+        study : Study
+        """
         self._check_parameters()
         table, y = self._check_table(X, y, reset=True)
         self.classes_, indicator = binarize(check_targets(y))
@@ -276,11 +286,11 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         self.shapes_ = estimate_shapes(levels, counts, self.n_neighbors_, self.is_nominal_)
         return study
 
-    def _count(self, given: Given, indicator: sparse.csc_matrix) -> _Study:
+    def _count(self, given: Given, indicator: sparse.csc_matrix) -> Study:
         zero_is_apart = self.zero_is_apart_ or not self.zero_is_fixed_  # none is left out then
         census = take_census(given.rows, zero_is_apart=zero_is_apart, n_jobs=self.n_jobs)
-        part_of = _deal(indicator, int(self.cv), check_random_state(self.random_state))
-        return _Study(given, indicator, census, count_documents(census, indicator), part_of)
+        part_of = deal(indicator, int(self.cv), check_random_state(self.random_state))
+        return Study(given, indicator, census, count_documents(census, indicator), part_of)
 
     def _check_parameters(self) -> None:
         for name, names in (
@@ -343,6 +353,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         -------
         given : Given
         """
+        check_is_fitted(self)
         return self._store(self._check_table(X))
 
     def to_numbers(self, X: Any) -> Any:
@@ -357,6 +368,7 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         -------
         X : {ndarray, csr_matrix} of shape (n_documents, n_features)
         """
+        check_is_fitted(self)
         return self._check_table(X)
 
     def _store(self, table: Any) -> Given:
@@ -388,57 +400,3 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-class Given(NamedTuple):
-    """Documents as rows of stored cells, and the kind of sparse matrix they came as, if any."""
-
-    rows: sparse.csr_matrix
-    kind: type | None
-
-
-class _Study(NamedTuple):
-    """What shapes are learned from: documents, their classes, levels, counts, and parts."""
-
-    given: Given
-    indicator: sparse.csc_matrix
-    census: Census
-    counts: LevelCounts
-    part_of: NDArray[np.intp]
-
-    def count_parts(self) -> Iterator[LevelCounts]:
-        """Yield the counts of each part."""
-        for part in range(self.part_of.max() + 1):
-            documents = np.flatnonzero(self.part_of == part)
-            yield count_documents(self.census, self.indicator, documents)
-
-
-def _restore(given: Given, images: NDArray[np.float64]) -> Any:
-    """Return the images of cells (classes x cells) in the form that the documents came in."""
-    rows, n_classes = given.rows, len(images)
-    shape = rows.shape[0], rows.shape[1] * n_classes
-    data = images.T.ravel().astype(rows.dtype, copy=False)
-    if given.kind is None and rows.nnz == rows.shape[0] * rows.shape[1]:
-        return data.reshape(shape)
-    # Copies: whoever changes what comes out must not change what went in.
-    indices, indptr = rows.indices.copy(), rows.indptr.copy()
-    if n_classes > 1:
-        indices = (indices[:, None].astype(np.int64) * n_classes + np.arange(n_classes)).ravel()
-        indptr = indptr.astype(np.int64) * n_classes
-    if given.kind is not None:
-        return given.kind((data, indices, indptr), shape)
-    return sparse.csr_matrix((data, indices, indptr), shape).toarray()
-
-
-def _deal(
-    indicator: sparse.csc_matrix, n_parts: int, rng: np.random.RandomState
-) -> NDArray[np.intp]:
-    """Return the part of each document: those of a class evenly, as far as each has one class."""
-    rows = indicator.tocsr()
-    label = np.full(rows.shape[0], -1)
-    has_label = np.diff(rows.indptr) > 0
-    label[has_label] = rows.indices[rows.indptr[:-1][has_label]]
-    shuffled = rng.permutation(label.size)
-    part_of = np.empty(label.size, np.intp)
-    part_of[shuffled[np.argsort(label[shuffled], kind="stable")]] = np.arange(label.size) % n_parts
-    return part_of

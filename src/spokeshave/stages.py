@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -249,7 +250,8 @@ default="local_probability"
         """Return the features that are amounts, as numbers."""
         if isinstance(self.shaper_, LocalProbabilityShaper):
             return self.shaper_.to_numbers(X)[:, self._find_amounts()]
-        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        numbers = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        return check_array(X, ensure_all_finite="allow-nan", **numbers)
 
     def _find_amounts(self) -> NDArray[np.intp]:
         """Return the features that are not nominal."""
@@ -285,7 +287,7 @@ def _fill(X: Any) -> Any:
 
 
 def _put_beside(left: Any, right: Any) -> Any:
-    if sparse.issparse(left):
+    if sparse.issparse(left) or sparse.issparse(right):
         return sparse.hstack([left, right], format="csr")
     return np.hstack([left, right])
 
@@ -327,6 +329,7 @@ def _make_stage(parameter: str, stage: Any, named: dict[str, Any]) -> Any:
             f"{parameter} must be {names}, None or a transformer. Got {stage!r} instead."
         )
     stage = clone(stage)
-    if hasattr(stage, "set_output"):  # what the next stage reads is not for the user to see
+    # What the next stage reads is not for the user to see. Not every transformer can be told so.
+    with suppress(AttributeError, ValueError):
         stage.set_output(transform="default")
     return stage
