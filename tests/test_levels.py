@@ -19,6 +19,7 @@ from spokeshave.levels import (
     count_class,
     estimate_class,
     find_rates,
+    run_shares,
     separate_class,
     share_out,
     slice_cells,
@@ -155,6 +156,15 @@ def test_slices_hold_every_cell_once(n_cells, n_jobs):
     assert len(parts) <= n_jobs
     cells = np.concatenate([np.arange(n_cells)[part] for part in parts])
     np.testing.assert_array_equal(cells, np.arange(n_cells))
+
+
+@pytest.mark.parametrize("n_shares", [1, 2, 5])
+def test_every_share_is_worked_on_and_an_error_in_one_is_raised(n_shares):
+    found = np.zeros(n_shares)
+    run_shares(found.__setitem__, [(place, place + 1) for place in range(n_shares)])
+    np.testing.assert_array_equal(found, np.arange(n_shares) + 1)
+    with pytest.raises(IndexError):
+        run_shares(found.__setitem__, [*((place, 0) for place in range(n_shares - 1)), (9, 0)])
 
 
 def test_little_work_is_not_shared():

@@ -359,6 +359,16 @@ def test_a_pipeline_with_a_step_that_has_no_names_may_be_a_stage():
     np.testing.assert_allclose(shaped, normalize(clone(stage).fit_transform(X)))
 
 
+def test_output_set_for_everyone_does_not_matter_to_a_pipeline_with_a_step_that_has_no_names():
+    X, y = make_targets("binary")
+    X, stage = X.toarray(), make_pipeline(Root(), MaxAbsScaler())
+    expected = FeatureShaper(shape=None).fit_transform(clone(stage).fit_transform(X), y)
+    shaper = FeatureShaper(shape=stage).set_output(transform="default")
+    with config_context(transform_output="pandas"):
+        np.testing.assert_allclose(shaper.fit_transform(X, y), expected)
+    np.testing.assert_allclose(shaper.transform(X), expected)
+
+
 def test_other_transformers_come_before_or_after_the_named_stages():
     X, y = make_targets("labels")
     X = X.toarray()

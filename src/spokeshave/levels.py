@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
@@ -22,7 +23,7 @@ from spokeshave.kernels.counts import (
 from spokeshave.kernels.neighbours import estimate
 from spokeshave.kernels.separation import separate
 
-WORTH_A_THREAD = 100_000  # cells: with fewer, starting one takes as long as the work
+WORTH_A_THREAD = 1_000_000  # cells: with fewer, starting one takes as long as it saves
 
 
 class Levels(NamedTuple):
@@ -95,32 +96,33 @@ def take_census(
     if not zero_is_apart:  # a zero in every column more, to find the level of those not stored
         indices = np.concatenate([indices, np.arange(X.shape[1], dtype=indices.dtype)])
         data = np.concatenate([data, np.zeros(X.shape[1], data.dtype)])
-    levels, of_cell = _rank_cells(indices, data, X.shape[1], n_jobs)
+    starts = np.zeros(X.shape[1] + 1, np.int64)
+    np.cumsum(np.bincount(indices, minlength=X.shape[1]), out=starts[1:])
+    levels, of_cell = _rank_cells(indices, data, starts, n_jobs)
     zero_level = levels.zero_level
     if not zero_is_apart:
         zero_level = of_cell[X.nnz :].astype(np.int64)
         levels.sizes[zero_level] -= 1
-    levels.sizes[zero_level] += X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
+    n_stored = np.diff(starts) - (not zero_is_apart)
+    levels.sizes[zero_level] += X.shape[0] - n_stored
     return Census(levels._replace(zero_level=zero_level), of_cell[: X.nnz], X.indptr)
 
 
 def _rank_cells(
-    indices: NDArray[Any], data: NDArray[Any], n_columns: int, n_jobs: int | None
+    indices: NDArray[Any], data: NDArray[Any], starts: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[Levels, NDArray[np.uint32]]:
     """Return the levels of the cells of all columns, and the level of each cell."""
-    starts = np.zeros(n_columns + 1, np.int64)
-    np.cumsum(np.bincount(indices, minlength=n_columns), out=starts[1:])
     positions = np.empty(indices.size, np.uint32 if indices.size < 2**32 else np.uint64)
     distinct, rank = np.empty(indices.size), np.empty(indices.size, np.uint32)
     take_columns(indices, data, starts[:-1].astype(np.uint64), positions, distinct)
-    shares, n_levels = share_out(starts, n_jobs), np.zeros(n_columns + 1, np.int64)
+    shares, n_levels = share_out(starts, n_jobs), np.zeros(starts.size, np.int64)
     ranked = [(starts, distinct, *share, rank, n_levels[1:]) for share in shares]
-    run_shares(rank_columns, ranked, n_jobs)
+    run_shares(rank_columns, ranked)
     level_starts = np.cumsum(n_levels)
     values, sizes = np.empty(level_starts[-1]), np.zeros(level_starts[-1], np.int64)
     of_cell = np.empty(indices.size, np.uint32)
     cells, written = (starts, positions, distinct, rank), (level_starts, values, sizes, of_cell)
-    run_shares(write_levels, [(*cells, *share, *written) for share in shares], n_jobs)
+    run_shares(write_levels, [(*cells, *share, *written) for share in shares])
     return Levels(level_starts, values, sizes, level_starts[:-1] + ZERO), of_cell
 
 
@@ -182,14 +184,14 @@ def share_out(starts: NDArray[np.int64], n_jobs: int | None) -> list[tuple[int, 
     return [(int(first), int(last)) for first, last in pairwise(edges)]
 
 
-def run_shares(work: Callable[..., Any], shares: list[tuple[Any, ...]], n_jobs: int | None) -> None:
-    """Call a kernel on every share, side by side."""
+def run_shares(work: Callable[..., Any], shares: list[tuple[Any, ...]]) -> None:
+    """Call a kernel on every share, side by side; joblib would take longer than most of them."""
     if len(shares) == 1:
         work(*shares[0])
         return
-    Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
-        delayed(work)(*share) for share in shares
-    )
+    with ThreadPoolExecutor(len(shares)) as threads:
+        for done in [threads.submit(work, *share) for share in shares]:
+            done.result()
 
 
 def slice_cells(n_cells: int, n_jobs: int | None) -> list[slice]:

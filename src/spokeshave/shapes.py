@@ -140,7 +140,7 @@ def find_places(shapes: Shapes, X: sparse.csr_matrix, n_jobs: int | None = None)
     tables = starts, values, shapes.is_nominal
     parts = slice_cells(X.nnz, n_jobs)
     shares = [(X.indices[at], X.data[at], *tables, left[at], share[at]) for at in parts]
-    run_shares(look_up, shares, n_jobs)
+    run_shares(look_up, shares)
     return Places(X.indices, left, share)
 
 

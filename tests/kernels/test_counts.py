@@ -85,18 +85,20 @@ def test_only_the_columns_asked_for_are_ranked(rng):
 def test_few_values_are_ranked_alike_by_both_ways(column):
     column = np.array(column, float)
     n = max(column.size, FEW_VALUES)
-    known, again = np.empty(n), np.empty(n)
+    known, again = np.empty(n), column.copy()
     ranks, by_sorting = np.empty((2, column.size), np.uint32)
     keys, items = np.empty((2, n), np.uint64), np.empty((2, n), np.uint32)
-    count = rank_few(column, known, ranks)
-    assert rank_many(column, again, keys[0], items[0], keys[1], items[1], by_sorting) == count
+    count = rank_few(column, known, np.empty(FEW_VALUES, np.uint32), ranks)
+    assert rank_many(again, known, keys[0], items[0], keys[1], items[1], by_sorting) == count
     np.testing.assert_array_equal(ranks, by_sorting)
-    np.testing.assert_array_equal(known[:count], again[:count])
+    np.testing.assert_array_equal(column[:count], again[:count])
 
 
 def test_many_values_are_left_to_sorting():
     column = np.arange(FEW_VALUES + 1.0)
-    assert rank_few(column, np.empty(FEW_VALUES), np.empty(column.size, np.uint32)) == -1
+    known, place = np.empty(FEW_VALUES), np.empty(FEW_VALUES, np.uint32)
+    assert rank_few(column, known, place, np.empty(column.size, np.uint32)) == -1
+    np.testing.assert_array_equal(column, np.arange(FEW_VALUES + 1.0))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -39,48 +39,49 @@ def rank_columns(starts, values, first, last, rank, n_levels):
     longest = FEW_VALUES
     for j in range(first, last):
         longest = max(longest, starts[j + 1] - starts[j])
-    known = np.empty(longest)
+    known, place = np.empty(longest), np.empty(FEW_VALUES, np.uint32)
     keys, spare_keys = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     items, spare_items = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
     for j in range(first, last):
         column, ranks = values[starts[j] : starts[j + 1]], rank[starts[j] : starts[j + 1]]
-        count = rank_few(column, known, ranks)
+        count = rank_few(column, known, place, ranks)
         if count < 0:
             count = rank_many(column, known, keys, items, spare_keys, spare_items, ranks)
-        for level in range(count):
-            column[level] = known[level]
         n_levels[j] = N_BINS + count
 
 
 @compiled
-def rank_few(column, known, ranks):
+def rank_few(column, known, place, ranks):
     """Rank a column of few distinct values; return how many there are, or -1 if they are many."""
-    count = 0
-    for q in range(column.size):
+    count = np.uint64(0)
+    for q in range(np.uint64(column.size)):
         value = column[q]
-        if np.isnan(value):
-            ranks[q] = UNRANKED
-            continue
-        at = 0
+        at = np.uint64(0)
         while at < count and known[at] != value:
-            at += 1
+            at += np.uint64(1)
         if at == count:
-            if count == FEW_VALUES:
+            if np.isnan(value):
+                ranks[q] = UNRANKED
+                continue
+            if count == np.uint64(FEW_VALUES):
                 return -1
             known[at] = value
-            count += 1
+            count += np.uint64(1)
         ranks[q] = at
-    place = np.empty(FEW_VALUES, np.uint32)
+    is_sorted = True
     for at in range(count):
-        below = 0
+        below = np.uint32(0)
         for other in range(count):
-            below += known[other] < known[at]
+            below += np.uint32(known[other] < known[at])
         place[at] = below
-    for q in range(column.size):
-        if ranks[q] != UNRANKED:
-            ranks[q] = place[ranks[q]]
-    known[:count].sort()
-    return count
+        is_sorted = is_sorted and below == at
+    if not is_sorted:
+        for q in range(np.uint64(column.size)):
+            if ranks[q] != UNRANKED:
+                ranks[q] = place[ranks[q]]
+    for at in range(count):
+        column[place[at]] = known[at]
+    return np.int64(count)
 
 
 @compiled
@@ -100,6 +101,8 @@ def rank_many(column, known, keys, items, spare_keys, spare_items, ranks):
             known[count] = column[items[q]]
             count += 1
         ranks[items[q]] = count - 1
+    for level in range(count):
+        column[level] = known[level]
     return count
 
 
