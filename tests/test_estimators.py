@@ -42,8 +42,8 @@ ESTIMATORS = [
     FeatureShaper(shape="binary"),
     FeatureShaper(keep_raw=True, scale="times_bns"),
     FeatureShaper(shape=None, keep_raw=True),
-    ShapedSVC(DualLinearSVC(**TIGHT), norm=None),
-    ShapedSVC(DualLinearSVC(**TIGHT)),
+    ShapedSVC(DualLinearSVC(**TIGHT | {"max_iter": 1000}), norm=None),
+    ShapedSVC(DualLinearSVC(**TIGHT | {"max_iter": 1000})),
 ]
 
 

@@ -17,7 +17,7 @@ from spokeshave.documents import tidy
 from spokeshave.levels import store_all
 from spokeshave.one_vs_rest import OneVsRestMixin
 from spokeshave.scaling import BNSScaler
-from spokeshave.shapes import FeatureShape, Places, find_places
+from spokeshave.shapes import FeatureShape, Places, PlotMixin, find_places
 from spokeshave.shaping import LocalProbabilityShaper
 from spokeshave.stages import NORMS, make_scaler, make_shaper, takes_missing
 from spokeshave.svm import DualLinearSVC, make_svc
@@ -31,7 +31,7 @@ def _has_probability(model: ShapedSVC) -> bool:
     return True
 
 
-class ShapedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
+class ShapedSVC(PlotMixin, OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     """Linear SVMs, one class against the rest, each on features shaped and scaled for its class.
 
     What ``OneVsRestClassifier(make_pipeline(FeatureShaper(...), DualLinearSVC()))`` fits, without
@@ -208,22 +208,6 @@ default="local_probability"
         j = self.shaper_.find_column(feature)
         base = np.zeros(len(self.coef_)) if self.shaper_.zero_is_fixed_ else self.views_.base[:, j]
         return shape.stretch(base, self.views_.factor[:, j])
-
-    def plot(self, feature: int | str, ax: Any = None) -> Any:
-        """Draw what a feature becomes for each class, over the densities of the classes.
-
-        Parameters
-        ----------
-        feature : int or str
-            Its number, or its name where fit saw names.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        return self.shape_of(feature).plot(ax=ax)
 
     def _check_parameters(self) -> tuple[Any, BNSScaler | None]:
         """Return the stages, not yet fitted."""

@@ -233,6 +233,27 @@ class FeatureShape:
         return draw_shape(self, ax=ax)
 
 
+class PlotMixin:
+    """Draws the shape of a feature; the class that mixes it in has ``shape_of``."""
+
+    def plot(self, feature: int | str, ax: Any = None) -> Any:
+        """Draw what a feature becomes, over how the classes are spread; needs matplotlib.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name where fit saw names.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        shape: FeatureShape = self.shape_of(feature)  # type: ignore[attr-defined]
+        return shape.plot(ax=ax)
+
+
 def take_shape(shapes: Shapes, j: int, output: str, *, is_shifted: bool) -> FeatureShape:
     """Return the shape of feature j, without its name and those of the classes."""
     levels = shapes.levels

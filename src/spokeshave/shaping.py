@@ -20,6 +20,7 @@ from spokeshave.neighbourhoods import choose_neighbors
 from spokeshave.shapes import (
     FeatureShape,
     Places,
+    PlotMixin,
     Shapes,
     count_documents,
     draw_images,
@@ -32,7 +33,7 @@ from spokeshave.study import Given, Study, deal, restore
 from spokeshave.targets import binarize, check_targets
 
 
-class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LocalProbabilityShaper(PlotMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace each value of a feature by the probability of the class near it.
 
     The balanced-neighbour estimate of Forman, Scholz and Rajaram (2009): the documents with the
@@ -218,22 +219,6 @@ class LocalProbabilityShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         j : int
         """
         return find_feature(feature, OneToOneFeatureMixin.get_feature_names_out(self))
-
-    def plot(self, feature: int | str, ax: Any = None) -> Any:
-        """Draw the shape of a feature over the densities of the classes.
-
-        Parameters
-        ----------
-        feature : int or str
-            Its number, or its name where fit saw names.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        return self.shape_of(feature).plot(ax=ax)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns: those of the features, with the class of more than two.

@@ -8,19 +8,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.preprocessing import Binarizer, StandardScaler, normalize
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.scaling import BNSScaler
-from spokeshave.shapes import FeatureShape
+from spokeshave.shapes import FeatureShape, PlotMixin
 from spokeshave.shaping import LocalProbabilityShaper
 
 NORMS = ("l2", "l1", "max", None)
 
 
-class FeatureShaper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FeatureShaper(PlotMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Shape each feature, scale it to its worth, and bring each document to length one.
 
     The three stages of Forman, Scholz and Rajaram (2009), for a linear classifier to come after.
@@ -117,7 +118,8 @@ default="local_probability"
         -------
         self : FeatureShaper
         """
-        self._run_stages(X, y)
+        with config_context(transform_output="default"):
+            self._run_stages(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any) -> Any:
@@ -134,7 +136,8 @@ default="local_probability"
         -------
         X : {ndarray, csr_matrix} of shape (n_documents, n_columns)
         """
-        return self._normalize(self._run_stages(X, y))
+        with config_context(transform_output="default"):
+            return self._normalize(self._run_stages(X, y))
 
     def transform(self, X: Any) -> Any:
         """Shape, scale and normalise documents.
@@ -150,8 +153,9 @@ default="local_probability"
         """
         check_is_fitted(self)
         X = shaped = self._check(X)
-        for stage in (self.shaper_, self.scaler_):
-            shaped = shaped if stage is None else stage.transform(shaped)
+        with config_context(transform_output="default"):
+            for stage in (self.shaper_, self.scaler_):
+                shaped = shaped if stage is None else stage.transform(shaped)
         if self.standardizer_ is not None:
             raw = self._take_raw(X)
             shaped = _put_beside(_fill(self.standardizer_.transform(raw)), shaped)
@@ -183,22 +187,6 @@ default="local_probability"
             raise ValueError("What a scale of your own makes of a shape cannot be looked at here.")
         base, factor = self.scaler_.min_[columns], self.scaler_.scale_[columns]
         return shape.stretch(base, factor)
-
-    def plot(self, feature: int | str, ax: Any = None) -> Any:
-        """Draw what the first two stages make of a feature, over the densities of the classes.
-
-        Parameters
-        ----------
-        feature : int or str
-            Its number, or its name where fit saw names.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ax : matplotlib Axes
-        """
-        return self.shape_of(feature).plot(ax=ax)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns, as the stages have them.
