@@ -274,7 +274,9 @@ class LocalProbabilityShaper(PlotMixin, OneToOneFeatureMixin, TransformerMixin, 
     def _count(self, given: Given, indicator: sparse.csc_matrix) -> Study:
         zero_is_apart = self.zero_is_apart_ or not self.zero_is_fixed_  # none is left out then
         census = take_census(given.rows, zero_is_apart=zero_is_apart, n_jobs=self.n_jobs)
-        part_of = deal(indicator, int(self.cv), check_random_state(self.random_state))
+        part_of = np.zeros(indicator.shape[0], np.intp)
+        if self.cross_fit or self.n_neighbors == "auto":
+            part_of = deal(indicator, int(self.cv), check_random_state(self.random_state))
         return Study(given, indicator, census, count_documents(census, indicator), part_of)
 
     def _check_parameters(self) -> None:

@@ -21,7 +21,10 @@ class Given(NamedTuple):
 
 
 class Study(NamedTuple):
-    """What shapes are learned from: documents, their classes, levels, counts, and parts."""
+    """What shapes are learned from: documents, their classes, levels, counts, and parts.
+
+    ``part_of`` is the part of a cross-validation that each document is in.
+    """
 
     given: Given
     indicator: sparse.csc_matrix
