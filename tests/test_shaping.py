@@ -783,7 +783,7 @@ def test_documents_are_read_without_zeros_where_these_stay_zero(make, zero, rng)
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_matrix.toarray])
 def test_what_was_learned_from_is_told(kind, make):
     X, y = make_targets(kind)
-    shaper, options = LocalProbabilityShaper(random_state=4), {"cv": 3}
+    shaper, options = LocalProbabilityShaper(random_state=4), {"cv": 3, "cross_fit": True}
     study = shaper.set_params(**options).learn(make(X), y)
     rows = X if make is sparse.csr_matrix else store_all(X.toarray())
     values = study.census.levels.values[study.places.left]
