@@ -203,14 +203,31 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         if not sparse.issparse(X):
-            return ((X - self.min_) * self.scale_).astype(X.dtype, copy=False)
+            return self.stretch_columns(X.astype(X.dtype))
         if self.min_.any():
             raise ValueError(
                 "X must be dense, as it was in fit: there some features were shifted, which would "
                 "fill a sparse matrix. Got a sparse matrix instead."
             )
-        data = (X.data * self.scale_[X.indices]).astype(X.dtype, copy=False)
-        return type(X)((data, X.indices.copy(), X.indptr.copy()), X.shape)
+        return self.stretch_columns(X.copy())
+
+    def stretch_columns(self, X: Any) -> Any:
+        """Stretch the features in place, without a look at what is in them.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        X : {ndarray, csr_matrix} of shape (n_documents, n_features)
+        """
+        if sparse.issparse(X):
+            np.multiply(X.data, self.scale_[X.indices], out=X.data, casting="same_kind")
+            return X
+        np.subtract(X, self.min_, out=X, casting="same_kind")
+        return np.multiply(X, self.scale_, out=X, casting="same_kind")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

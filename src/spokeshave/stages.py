@@ -231,7 +231,7 @@ default="local_probability"
         is_known = isinstance(shaper, LocalProbabilityShaper) and not shaper.cross_fit
         if is_known and isinstance(scaler, BNSScaler):
             how = {"output": shaper.output, "zero_is_fixed": shaper.zero_is_fixed_}
-            return scaler.fit_shapes(X, shaper.shapes_, **how).transform(X)
+            return scaler.fit_shapes(X, shaper.shapes_, **how).stretch_columns(X)
         return X if scaler is None else scaler.fit_transform(X, y)
 
     def _take_raw(self, X: Any) -> Any:
