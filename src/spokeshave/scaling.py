@@ -16,15 +16,14 @@ from spokeshave.levels import (
     Levels,
     Rates,
     Separation,
-    count_class,
     find_rates,
     separate_class,
     store_all,
     take_census,
 )
 from spokeshave.ranking import SMALLEST_RATE
-from spokeshave.shapes import Shapes, image_levels
-from spokeshave.targets import binarize, check_targets, list_documents
+from spokeshave.shapes import Shapes, count_documents, image_levels
+from spokeshave.targets import binarize, check_targets
 
 ROUNDING = 1e-12  # estimates that are equal but for rounding differ by less
 SMALLEST_EXTENT = 1e-300  # what is stretched from less overflows
@@ -98,12 +97,9 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         _, indicator = binarize(check_targets(y))
         is_sparse = sparse.issparse(X)
         census = take_census(tidy(X) if is_sparse else store_all(X), n_jobs=self.n_jobs)
-        positives = np.array(
-            [count_class(census, list_documents(indicator, k)) for k in range(indicator.shape[1])]
-        )
-        images = census.levels.values
-        rates = self.find_rates(np.diff(indicator.indptr), X.shape[0])
-        found = separate_classes(census.levels, positives, images, rates)
+        counts, levels = count_documents(census, indicator), census.levels
+        rates = self.find_rates(counts.n_positive, counts.n_documents)
+        found = separate_classes(levels, counts.positives, levels.values, rates)
         self._set(found, zero_is_fixed=is_sparse)
         return self
 
