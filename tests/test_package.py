@@ -52,17 +52,24 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 
 
 FLOORS = [
-    ("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint", "frames"),
-    ("corpus", "one_vs_rest", "solver", "documents", "evaluation"),
-    ("svm", "path", "curve", "learning"),
-    ("tuning", "learners"),
-    ("ranking", "growing"),
-    ("trained", "levels"),
+    (
+        *("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint"),
+        *("frames", "whole_files"),
+    ),
+    ("corpus", "one_vs_rest", "solver", "documents", "evaluation", "record", "settings"),
+    ("svm", "path", "curve", "learning", "inputs"),
+    ("tuning", "learners", "scorers"),
+    ("ranking", "growing", "model"),
+    ("trained", "levels", "layout"),
     ("cutting", "shapes"),
     ("tracing", "neighbourhoods", "scaling", "study"),
     ("selection", "comparison", "shaping", "views"),
     ("stages",),
-    ("shaved", "shaped"),
+    ("shaved", "shaped", "collection"),
+    ("export", "account"),
+    ("model_file",),
+    ("job",),
+    ("report",),
     ("cli",),
 ]
 

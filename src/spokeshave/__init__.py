@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from spokeshave.corpus.vectorizer import DocumentVectorizer
     from spokeshave.curve import Choice, FeatureCurve
     from spokeshave.cuts import PAPER_FRACTIONS
-    from spokeshave.errors import CorpusError
+    from spokeshave.errors import CorpusError, ModelFileError
     from spokeshave.evaluation import PairedTest, paired_test
     from spokeshave.growing import learning_curve
     from spokeshave.learning import LearningCurve
+    from spokeshave.model import Explanation, Model
+    from spokeshave.model_file import load_model, save_model
     from spokeshave.ranking import Ranking, rank_features
     from spokeshave.scaling import BNSScaler
     from spokeshave.selection import NormalSelector
@@ -37,11 +39,14 @@ _HOMES = {
     "CorpusError": "errors",
     "DocumentVectorizer": "corpus.vectorizer",
     "DualLinearSVC": "svm",
+    "Explanation": "model",
     "FeatureCurve": "curve",
     "FeatureShape": "shapes",
     "FeatureShaper": "stages",
     "LearningCurve": "learning",
     "LocalProbabilityShaper": "shaping",
+    "Model": "model",
+    "ModelFileError": "errors",
     "NormalSelector": "selection",
     "PairedTest": "evaluation",
     "Ranking": "ranking",
@@ -51,8 +56,10 @@ _HOMES = {
     "Tuning": "tuning",
     "feature_curve": "tracing",
     "learning_curve": "growing",
+    "load_model": "model_file",
     "paired_test": "evaluation",
     "rank_features": "ranking",
+    "save_model": "model_file",
     "stability": "comparison",
     "tune_C": "tuning",
 }
@@ -64,11 +71,14 @@ __all__ = [
     "CorpusError",
     "DocumentVectorizer",
     "DualLinearSVC",
+    "Explanation",
     "FeatureCurve",
     "FeatureShape",
     "FeatureShaper",
     "LearningCurve",
     "LocalProbabilityShaper",
+    "Model",
+    "ModelFileError",
     "NormalSelector",
     "PairedTest",
     "Ranking",
@@ -78,8 +88,10 @@ __all__ = [
     "Tuning",
     "feature_curve",
     "learning_curve",
+    "load_model",
     "paired_test",
     "rank_features",
+    "save_model",
     "stability",
     "tune_C",
 ]

@@ -5,10 +5,15 @@ J. Platt, "Probabilistic outputs for support vector machines", 1999.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.model_selection import KFold, StratifiedKFold
 
 
 def sigmoid(scores: ArrayLike, slope: ArrayLike, offset: ArrayLike) -> NDArray[np.float64]:
@@ -50,3 +55,26 @@ def fit_sigmoid(
     start = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
     slope, offset = minimize(cross_entropy, start, jac=True, method="BFGS").x
     return float(slope), float(offset)
+
+
+def fit_sigmoids(
+    scores: NDArray[np.float64], indicator: sparse.csc_matrix, weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the slopes and the offsets (2 x classes) of scores (documents x classes)."""
+    positive = indicator.toarray() > 0
+    pairs = zip(scores.T, positive.T, strict=True)
+    return np.transpose([fit_sigmoid(of_class, is_class, weight) for of_class, is_class in pairs])
+
+
+def halve(y: Any, random_state: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield two splits into halves, one to train on and one to score, with every label in both."""
+    if y.ndim == 2:
+        yield from KFold(2, shuffle=True, random_state=random_state).split(np.empty(y.shape[0]))
+        return
+    names, counts = np.unique(y, return_counts=True)
+    if counts.min() < 2:
+        rare = str(names[counts.argmin()])
+        raise ValueError(
+            f"probability=True needs two documents of each class or more. Got one of {rare!r}."
+        )
+    yield from StratifiedKFold(2, shuffle=True, random_state=random_state).split(y, y)

@@ -1,7 +1,8 @@
-"""What goes wrong with a file of documents.
+"""What goes wrong with a file.
 
     ValueError
-    └── CorpusError     names the file, the line where there is one, and the problem
+    ├── CorpusError     of documents: names the file, the line where there is one, and the problem
+    └── ModelFileError  of a model: names the file and the problem
 
 Everything else raises the built-in exceptions scikit-learn's users expect.
 """
@@ -36,3 +37,27 @@ class CorpusError(ValueError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
         return type(self), (self.path, self.problem, self.line)
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be read.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    problem : str
+        What is wrong and what to do about it, as one sentence.
+
+    Examples
+    --------
+    >>> print(ModelFileError("tickets.model", "there is no such file"))
+    tickets.model: there is no such file
+    """
+
+    def __init__(self, path: str | Path, problem: str) -> None:
+        self.path, self.problem = str(path), problem
+        super().__init__(f"{path}: {problem}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.path, self.problem)

@@ -11,6 +11,13 @@ from sklearn.base import ClassifierMixin
 from spokeshave.calibration import sigmoid
 
 
+def has_probability(model: Any) -> bool:
+    """Say whether the estimator inside a model asks for probabilities; else there are none."""
+    if not getattr(model.estimator, "probability", False):
+        raise AttributeError("predict_proba needs an estimator with probability=True.")
+    return True
+
+
 class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
     """Turns scores into labels; the class that mixes it in has ``decision_function``."""
 

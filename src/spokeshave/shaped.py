@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.documents import tidy
 from spokeshave.levels import store_all
-from spokeshave.one_vs_rest import OneVsRestMixin
+from spokeshave.one_vs_rest import OneVsRestMixin, has_probability
 from spokeshave.scaling import BNSScaler
 from spokeshave.shapes import FeatureShape, Places, PlotMixin, find_places
 from spokeshave.shaping import LocalProbabilityShaper
@@ -23,12 +23,6 @@ from spokeshave.stages import NORMS, make_scaler, make_shaper, takes_missing
 from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.targets import binarize, check_targets
 from spokeshave.views import make_views
-
-
-def _has_probability(model: ShapedSVC) -> bool:
-    if not getattr(model.estimator, "probability", False):
-        raise AttributeError("predict_proba needs an estimator with probability=True.")
-    return True
 
 
 class ShapedSVC(PlotMixin, OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
@@ -173,7 +167,7 @@ default="local_probability"
         )
         return self._shape_scores(scores)
 
-    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    @available_if(has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class; needs an estimator with ``probability=True``.
 

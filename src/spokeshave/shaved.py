@@ -8,16 +8,18 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from spokeshave.calibration import fit_sigmoids, halve
 from spokeshave.curve import Choice, FeatureCurve
 from spokeshave.cuts import PAPER_FRACTIONS
 from spokeshave.cutting import find_cut, weigh_class
 from spokeshave.documents import tidy
 from spokeshave.evaluation import MEASURES
-from spokeshave.one_vs_rest import OneVsRestMixin
+from spokeshave.one_vs_rest import OneVsRestMixin, has_probability
 from spokeshave.path import warn_if_stopped_early
 from spokeshave.selection import check_n_features, forget_choice
 from spokeshave.solver import Stop
@@ -37,7 +39,8 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : DualLinearSVC, optional
-        The SVM; it is cloned.
+        The SVM; it is cloned. With ``probability=True`` the final model has probabilities, at the
+        cost of two more fits on half the documents each.
     n_features : "auto", int, float or Choice, default="auto"
         Features per class: a number (fewer where fewer have a nonzero score), a share of those
         that have, a choice made from a curve of your own, or what the curve says.
@@ -83,6 +86,10 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         Features that any class keeps: no other is ever looked at.
     unit_ : bool
         Whether a document is scaled to length one on the features of each class.
+    estimator_ : DualLinearSVC
+        The SVM on all features.
+    calibration_ : ndarray of shape (2, n_classes)
+        Slope and offset of each class's sigmoid; only of an estimator with ``probability=True``.
     curve_ : FeatureCurve
         Quality against features by cross-validation; only for "auto".
     choice_ : Choice
@@ -158,6 +165,8 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         svc = make_svc(self.estimator, self.n_jobs, self.random_state)
+        is_calibrated = svc.probability
+        svc.set_params(probability=False)  # of the final model, not of the SVM on all features
         cut = self._choose_cut(X, y, svc)
         if np.size(cut) not in (1, indicator.shape[1]):
             raise ValueError(
@@ -166,7 +175,10 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             )
         cuts = np.broadcast_to(cut, indicator.shape[1])
         self.thresholds_ = self._find_thresholds(X, y, svc, cuts)
-        self._make_final(X, y, svc.fit(X, y), cuts)
+        self.estimator_ = svc.fit(X, y)
+        self._make_final(X, y, svc, cuts)
+        if is_calibrated:
+            self.calibration_ = self._calibrate(X, y, indicator, svc, cut)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -190,6 +202,22 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             scores /= np.sqrt(np.where(squared_length > 0, squared_length, 1))
         scores += self.intercept_
         return self._shape_scores(scores)
+
+    @available_if(has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class; needs an estimator with ``probability=True``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_documents, n_classes)
+            Of each class by itself for multilabel targets; otherwise they sum to one.
+        """
+        return self._calibrate_scores(self.decision_function(X))
 
     def _check_parameters(self) -> None:
         for name, names in (
@@ -267,3 +295,16 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             curve = self._trace(X, y, svc, self.final, np.unique(cuts))
             found = curve.thresholds[np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)]
         return np.where(np.isfinite(found), found, 0.0)
+
+    def _calibrate(
+        self, X: Any, y: Any, indicator: sparse.csc_matrix, svc: DualLinearSVC, cut: Any
+    ) -> NDArray[np.float64]:
+        """Fit Platt's sigmoid on scores that each half of the documents gets from the other."""
+        n_features = self.choice_ if hasattr(self, "choice_") else cut
+        half = clone(self).set_params(estimator=svc, n_features=n_features, thresholds="zero")
+        scores = np.empty(indicator.shape)
+        seed = svc.random_state if self.random_state is None else self.random_state
+        for one, other in halve(y, seed):
+            half.fit(X[one], y[one])
+            scores[other] = half.decision_function(X[other]).reshape(len(other), -1)
+        return fit_sigmoids(scores - self.thresholds_, indicator, np.ones(len(scores)))

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from spokeshave.calibration import fit_sigmoid
+from spokeshave.calibration import fit_sigmoids, halve
 from spokeshave.documents import tidy
 from spokeshave.one_vs_rest import OneVsRestMixin
 from spokeshave.solver import Problem, Solution, Stop, solve, take_documents
@@ -254,19 +253,11 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
 
     def _calibrate(self, problem: Problem, y: Any, rng: np.random.RandomState) -> None:
         """Fit Platt's sigmoid on scores that each half of the documents gets from the other."""
-        kind = KFold if self.multilabel_ else StratifiedKFold
-        halves = kind(2, shuffle=True, random_state=rng).split(problem.X, y)
         scores = np.empty(problem.indicator.shape)
-        for train, test in halves:
+        for train, test in halve(y, rng):
             half = self._solve(take_documents(problem, train), rng)
             scores[test] = problem.X[test] @ half.coef.T + half.intercept
-        positive = problem.indicator.toarray() > 0
-        self.calibration_ = np.transpose(
-            [
-                fit_sigmoid(of_class, is_class, problem.weight)
-                for of_class, is_class in zip(scores.T, positive.T, strict=True)
-            ]
-        )
+        self.calibration_ = fit_sigmoids(scores, problem.indicator, problem.weight)
 
 
 def make_svc(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -17,9 +15,9 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from spokeshave.corpus.markup import strip_markup
+from spokeshave.corpus.chunks import split_chunks
+from spokeshave.corpus.spelling import encode_documents, make_alphabet
 from spokeshave.kernels.tokens import (
-    Alphabet,
     Words,
     absorb,
     count_kept,
@@ -188,15 +186,11 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _scan(self, raw_documents: Iterable[str]) -> Iterator[tuple[TokenRows, Words]]:
         """Yield rows of tokens with the vocabulary they refer to, a chunk of text at a time."""
-        if isinstance(raw_documents, str | bytes):
-            raise ValueError(
-                "raw_documents must be an iterable of strings. Got a single string instead."
-            )
         yield from Parallel(
             n_jobs=self.n_jobs, prefer="threads", return_as="generator", batch_size=1
         )(
             delayed(_scan_chunk)(documents, self.strip_markup)
-            for documents in _split_chunks(raw_documents)
+            for documents in split_chunks(raw_documents, CHUNK, "raw_documents")
         )
 
     def _choose_columns(
@@ -290,50 +284,9 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-@lru_cache(maxsize=1)
-def make_alphabet() -> Alphabet:
-    """Return which characters are alphanumeric, for the Unicode version of this interpreter."""
-    byte = np.zeros(256, np.uint8)
-    byte[128:] = 1
-    for letter in filter(str.isalnum, map(chr, range(128))):
-        byte[ord(letter)] = ord(letter.lower())
-    every_character = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32", "surrogatepass")
-    wide = np.zeros(0x110000, np.bool_)
-    for run in re.finditer(r"[^\W_]+", every_character):
-        wide[run.start() : run.end()] = True
-    return Alphabet(byte, wide)
-
-
-def _split_chunks(raw_documents: Iterable[str]) -> Iterator[list[str]]:
-    """Yield lists of documents of about ``CHUNK`` characters in all."""
-    chunk: list[str] = []
-    size = 0
-    for number, document in enumerate(raw_documents):
-        if not isinstance(document, str):
-            raise ValueError(
-                f"raw_documents must be strings. Got {type(document).__name__} at position "
-                f"{number} instead."
-            )
-        chunk.append(document)
-        size += len(document)
-        if size >= CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
-
 def _scan_chunk(documents: list[str], without_markup: bool) -> tuple[TokenRows, Words]:
     """Return the tokens of each document, and the vocabulary they refer to."""
-    if without_markup:
-        documents = [strip_markup(document) for document in documents]
-    # The kernel lowers ASCII; what else upper case may turn into is for Python to say.
-    encoded = [
-        (text if text.isascii() else text.lower()).encode("utf-8", "surrogatepass")
-        for text in documents
-    ]
-    text = np.frombuffer(b"".join(encoded), np.uint8)
-    ends = np.cumsum([len(document) for document in encoded])
+    text, ends = encode_documents(documents, without_markup=without_markup)
     *rows, words = scan(text, ends, make_alphabet(), empty_words())
     return TokenRows(*rows), words
 

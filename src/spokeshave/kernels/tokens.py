@@ -93,6 +93,37 @@ def scan(text, document_ends, alphabet, words):
 
 
 @compiled
+def find_known(text, document_ends, alphabet, words):
+    """Return the distinct tokens of each document that a vocabulary holds, with their counts.
+
+    Returns ``indptr, tokens, counts``: rows of token ids in order of first occurrence.
+    """
+    letters, known_ends, known_keys, slots, size = words
+    byte, wide = alphabet
+    indptr = np.zeros(document_ends.size + 1, np.int64)
+    most = text.size // 2 + document_ends.size
+    tokens = np.empty(most, np.int32)
+    counts = np.empty(most, np.int32)
+    place = np.full(size[0], -1, np.int64)
+    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    begin = 0
+    for document, end in enumerate(document_ends):
+        n_tokens = _split(text, begin, end, byte, wide, starts, stops, keys)
+        row = indptr[document]
+        n_known = 0
+        for i in range(n_tokens):
+            slot = _find(
+                text, starts[i], stops[i], keys[i], byte, letters, known_ends, known_keys, slots
+            )
+            tokens[row + n_known] = slots[slot]
+            n_known += slots[slot] != _EMPTY
+        indptr[document + 1] = _count(tokens, counts, place, row, n_known)
+        begin = end
+    filled = indptr[-1]
+    return indptr, tokens[:filled].copy(), counts[:filled].copy()
+
+
+@compiled
 def absorb(words, other, alphabet):
     """Add the tokens of another vocabulary; return the id here of each, and the vocabulary."""
     n = other.size[0]

@@ -1,0 +1,265 @@
+"""An account of what a run found: from curves, rankings and models to the parts of its record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import accuracy_score, f1_score
+
+from spokeshave.collection import Collection, Part
+from spokeshave.comparison import Stability
+from spokeshave.curve import Choice, FeatureCurve
+from spokeshave.cuts import count_kept
+from spokeshave.evaluation import MEASURES
+from spokeshave.ranking import Ranking
+from spokeshave.record import (
+    ChoiceRecord,
+    CurveRecord,
+    CutsRecord,
+    EdgeRecord,
+    JudgementRecord,
+    MeasureRecord,
+    StabilityRecord,
+    WordRecord,
+    WordsRecord,
+)
+
+N_STRONGEST = 20  # words for a class, and as many against it
+N_EDGE = 10  # words on each side of a cut
+MOST_EDGE_WORDS = 60_000  # in all: with more classes there are fewer at each cut
+WEIGHT_BYTES = 4
+LABELS = {
+    "auc": "AUC",
+    "best_f1": "best F1",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "precision_at_20": "precision@20",
+}
+
+
+def account_for_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
+    """Return the record of a curve; ``names`` are its classes."""
+    n_folds = len(curve.counts.won)
+    return CurveRecord(
+        method=curve.method,
+        by=curve.by,
+        evaluated_on=curve.evaluated_on,
+        n_folds=n_folds,
+        names=names,
+        fractions=curve.fractions.tolist(),
+        n_features=np.rint(curve.n_features).astype(int).tolist(),
+        measures={name: _account_for_measure(curve, name, n_folds) for name in MEASURES},
+        seconds=curve.seconds,
+        fit_seconds=curve.fit_seconds,
+    )
+
+
+def _account_for_measure(curve: FeatureCurve, name: str, n_folds: int) -> MeasureRecord:
+    errors: list[Any] = [None, None]
+    if n_folds > 1:
+        errors = [_list(curve.standard_error(name, average)) for average in ("macro", "micro")]
+    return MeasureRecord(
+        macro=_list(curve.macro(name)),
+        micro=_list(curve.micro(name)),
+        macro_error=errors[0],
+        micro_error=errors[1],
+        classes=[_list(row) for row in curve.per_class(name)],
+    )
+
+
+def account_for_cuts(
+    collection: Collection, kept: NDArray[np.intp], ranking: Ranking, spare_bytes: int
+) -> CutsRecord:
+    """Return what each cut costs, given the features that each class keeps at it.
+
+    ``spare_bytes`` are those of a model file that do not depend on the cut.
+    """
+    first_cut = find_first_cuts(ranking, kept)
+    n_cuts = kept.shape[1]
+    per_cut = np.bincount(first_cut, minlength=n_cuts + 1)[:n_cuts]
+    n_features, n_weights = np.cumsum(per_cut), kept.sum(axis=0)
+    letters = np.array([len(str(name).encode()) for name in collection.feature_names])
+    n_letters = np.cumsum(np.bincount(first_cut, letters, minlength=n_cuts + 1)[:n_cuts])
+    is_plain = collection.vectorizer is not None and collection.vectorizer.weighting != "tfidf"
+    per_feature = 2 + (0 if is_plain else 8)
+    per_weight = WEIGHT_BYTES + np.min_scalar_type(max(len(kept) - 1, 0)).itemsize
+    n_bytes = n_letters + per_feature * n_features + per_weight * n_weights + spare_bytes
+    in_documents = np.bincount(_list_cells(collection.train.X, first_cut), minlength=n_cuts + 1)
+    return CutsRecord(
+        n_features=n_features.tolist(),
+        n_weights=n_weights.tolist(),
+        n_bytes=n_bytes.astype(int).tolist(),
+        per_document=(np.cumsum(in_documents[:n_cuts]) / len(collection.train)).tolist(),
+    )
+
+
+def find_first_cuts(ranking: Ranking, kept: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the first cut at which any class keeps each feature, or the number of cuts.
+
+    Examples
+    --------
+    >>> ranking = Ranking(np.array([[3.0, 0.0, 2.0], [0.0, 0.0, 5.0]]), np.array([0, 1]), "normal")
+    >>> find_first_cuts(ranking, np.array([[1, 2], [1, 1]]))
+    array([0, 2, 0])
+    """
+    n_cuts = kept.shape[1]
+    first = np.full(ranking.scores.shape[1], n_cuts)
+    for k, counts in enumerate(kept):
+        order = ranking.list_ranked(k)[: counts[-1]]
+        cuts = np.searchsorted(counts, np.arange(len(order)), side="right")
+        first[order] = np.minimum(first[order], cuts)
+    return first
+
+
+def _list_cells(X: Any, first_cut: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the first cut of the feature of every nonzero cell."""
+    columns = X.indices if sparse.issparse(X) else np.nonzero(X)[1]
+    return np.asarray(first_cut[columns])
+
+
+def count_at_cuts(ranking: Ranking, cuts: NDArray[Any]) -> NDArray[np.intp]:
+    """Return how many features each class keeps at each cut, of those of a ranking."""
+    return count_kept(cuts, ranking.n_ranked)
+
+
+def account_for_choice(
+    choice: Choice, curve: FeatureCurve, tolerance: float | None
+) -> ChoiceRecord:
+    """Return the record of a choice of one cut."""
+    assert choice.average is not None
+    rule = "one standard error" if tolerance is None else f"{tolerance:g}"
+    error = None
+    if len(curve.counts.won) > 1:
+        error = float(curve.standard_error(choice.measure, choice.average)[choice.index])
+    return ChoiceRecord(
+        measure=choice.measure,
+        average=choice.average,
+        rule=f"the smallest within {rule} of the best",
+        index=int(choice.index),
+        value=float(choice.value),
+        error=error,
+        best_index=int(curve.best(choice.measure, choice.average).index),
+        best_value=float(choice.best_value),
+        evaluated_on=choice.evaluated_on,
+    )
+
+
+def account_for_words(
+    row_names: list[str],
+    feature_names: NDArray[Any],
+    coef: NDArray[np.float64],
+    ranking: Ranking,
+    kept: NDArray[np.intp],
+) -> list[WordsRecord]:
+    """Return the strongest words of each class, and those at the edge of each cut."""
+    n_edge = max(1, min(N_EDGE, MOST_EDGE_WORDS // (2 * kept.size)))
+    words = []
+    for k, name in enumerate(row_names):
+        order = ranking.list_ranked(k)
+        rank = np.full(len(feature_names), len(feature_names))
+        rank[order] = np.arange(len(order))
+        strongest = order[np.argsort(-coef[k, order], kind="stable")]
+        words.append(
+            WordsRecord(
+                name=name,
+                positive=_list_words(strongest, coef[k], rank, feature_names),
+                negative=_list_words(strongest[::-1], -coef[k], rank, feature_names, sign=-1),
+                edges=[_find_edge(order, int(n), n_edge, feature_names) for n in kept[k]],
+            )
+        )
+    return words
+
+
+def _list_words(
+    order: NDArray[Any],
+    weight: NDArray[np.float64],
+    rank: NDArray[np.intp],
+    names: NDArray[Any],
+    sign: int = 1,
+) -> list[WordRecord]:
+    top = [j for j in order[:N_STRONGEST] if weight[j] > 0]
+    return [WordRecord(str(names[j]), float(sign * weight[j]), int(rank[j])) for j in top]
+
+
+def _find_edge(order: NDArray[Any], n: int, n_edge: int, names: NDArray[Any]) -> EdgeRecord:
+    stay, go = order[max(n - n_edge, 0) : n], order[n : n + n_edge]
+    return EdgeRecord([str(names[j]) for j in stay], [str(names[j]) for j in go])
+
+
+def judge(model: Any, part: Part, documents: Any, names: list[str], on: str) -> JudgementRecord:
+    """Return how well the predictions for some documents agree with their targets."""
+    y, predicted = part.y, model.predict(documents)
+    macro, micro = (
+        float(f1_score(y, predicted, average=average, zero_division=0))
+        for average in ("macro", "micro")
+    )
+    labels = None if y.ndim == 2 else names
+    each = f1_score(y, predicted, average=None, labels=labels, zero_division=0)
+    return JudgementRecord(
+        judged_on=on,
+        n_documents=len(part),
+        accuracy=float(accuracy_score(y, predicted)),
+        macro_f1=macro,
+        micro_f1=micro,
+        classes=dict(zip(names, map(float, each), strict=True)),
+    )
+
+
+def write_headline(collection: Collection, cuts: CutsRecord, choice: ChoiceRecord) -> str:
+    """Say in one sentence what was chosen, and what it costs."""
+    at, best = choice.index, choice.best_index
+    n_features, n_all = cuts.n_features[at], len(collection.feature_names)
+    share = f"{n_features / n_all:.1%}"
+    if len(collection.row_names) > 1:
+        share += f", {cuts.n_weights[at] / max(cuts.n_weights[-1], 1):.1%} of the weights"
+    error = "" if choice.error is None else f" ± {write_share(choice.error)}"
+    return (
+        f"{n_features:,} of {n_all:,} {collection.unit} ({share}): "
+        f"{choice.average} {LABELS[choice.measure]} {write_share(choice.value)}{error}, "
+        f"best {write_share(choice.best_value)} at {cuts.n_features[best]:,}; "
+        f"model {write_size(cuts.n_bytes[at])}"
+    )
+
+
+def write_share(value: float) -> str:
+    """Write a number between 0 and 1 without the zero before the point.
+
+    Examples
+    --------
+    >>> write_share(0.8714), write_share(1.0)
+    ('.871', '1.000')
+    """
+    return f"{value:.3f}".removeprefix("0")
+
+
+def write_size(n_bytes: int) -> str:
+    """Write a number of bytes in the unit that suits it.
+
+    Examples
+    --------
+    >>> write_size(512), write_size(190_200), write_size(2_340_000)
+    ('512 bytes', '190 KB', '2.3 MB')
+    """
+    if n_bytes < 1000:
+        return f"{n_bytes} bytes"
+    return f"{n_bytes / 1000:.0f} KB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:.1f} MB"
+
+
+def account_for_stability(
+    found: Stability, names: list[str], fractions: NDArray[np.float64]
+) -> StabilityRecord:
+    """Return the record of masked and retrained SVMs compared."""
+    measures = ("cosine", "pearson", "overlap", "containment")
+    return StabilityRecord(
+        names=names,
+        fractions=fractions.tolist(),
+        macro={name: _list(found.macro(name)) for name in measures},
+        classes={name: [_list(row) for row in getattr(found, name)] for name in measures},
+    )
+
+
+def _list(values: NDArray[np.float64]) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]

@@ -1,0 +1,229 @@
+"""What a saved model is given, text or vectors, as rows of the features that it knows.
+
+Nothing here needs numba or scikit-learn: text is split by Python, unless there is so much of it
+that loading the kernels pays.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.corpus.chunks import split_chunks
+from spokeshave.corpus.markup import strip_markup
+
+TOKEN = re.compile(r"[^\W_]+")
+MUCH_TEXT = 1 << 22  # characters: with fewer, loading numba takes longer than it saves
+CHUNK_SIZE = 1 << 20  # characters of text, or cells, that are read at a time
+
+
+Found: TypeAlias = "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]"
+
+
+class Rows(NamedTuple):
+    """Documents as the known features in each, in CSR form; ``values`` None where all are one."""
+
+    indptr: NDArray[np.int64]
+    features: NDArray[Any]
+    values: NDArray[np.float64] | None
+
+
+class TextInput:
+    """Raw text, read as `DocumentVectorizer` reads it, for the words of a model.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words, each with its place.
+    weighting : {"binary", "counts", "tfidf"}
+        The value of a word in a document.
+    norm : {"l2", "l1"} or None
+        The length that a document is brought to, over all the words.
+    strip_markup : bool
+        Whether to remove tags first.
+    idf : ndarray of shape (n_words,) or None
+        Inverse document frequencies, for "tfidf".
+
+    Examples
+    --------
+    >>> reader = TextInput(["ash", "oak"], "binary", None, True, None)
+    >>> reader.read(["<b>Oak</b>, ash and oak"]).features.tolist()
+    [1, 0]
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        weighting: str,
+        norm: str | None,
+        strip_markup: bool,
+        idf: NDArray[np.float64] | None,
+    ) -> None:
+        self.names = tuple(words)
+        self.weighting, self.norm, self.strip_markup = weighting, norm, strip_markup
+        self.idf = idf
+        self._n_read = 0
+
+    def split(self, documents: Iterable[str]) -> Iterator[list[str]]:
+        """Yield the documents in pieces of a size to be read."""
+        return split_chunks(documents, CHUNK_SIZE, "documents")
+
+    def read(self, documents: list[str]) -> Rows:
+        """Return documents as rows of words, each row in order of first occurrence."""
+        self._n_read += sum(map(len, documents))
+        find = self._find if self._is_kernel_worth_it() else self._look_up
+        return self._weigh(*find(documents))
+
+    def _is_kernel_worth_it(self) -> bool:
+        """Say whether numba is loaded already, or can be and so much text is worth the wait."""
+        if "numba" in sys.modules:
+            return True
+        return self._n_read >= MUCH_TEXT and find_spec("numba") is not None
+
+    def _find(self, documents: list[str]) -> Found:
+        from spokeshave.corpus.spelling import encode_documents, make_alphabet
+        from spokeshave.kernels.tokens import find_known
+
+        text, ends = encode_documents(documents, without_markup=self.strip_markup)
+        found: Found = find_known(text, ends, make_alphabet(), self._table)
+        return found
+
+    def _look_up(self, documents: list[str]) -> Found:
+        words: list[int] = []
+        counts: list[int] = []
+        indptr = [0]
+        for document in documents:
+            text = strip_markup(document) if self.strip_markup else document
+            found: dict[int, int] = {}
+            for token in TOKEN.findall(text.lower()):
+                if (word := self._places.get(token)) is not None:
+                    found[word] = found.get(word, 0) + 1
+            words.extend(found)
+            counts.extend(found.values())
+            indptr.append(len(words))
+        return np.array(indptr), np.array(words, np.int64), np.array(counts, np.int64)
+
+    def _weigh(self, indptr: NDArray[Any], words: NDArray[Any], counts: NDArray[Any]) -> Rows:
+        """Return the rows with the values that words have in them."""
+        if self.weighting == "binary":
+            if self.norm is None:
+                return Rows(indptr, words, None)
+            values = np.ones(len(words))
+        else:
+            values = counts.astype(float)
+            if self.idf is not None:
+                values *= self.idf[words]
+        if self.norm is not None:
+            values /= np.repeat(measure_rows(indptr, values, self.norm), np.diff(indptr))
+        return Rows(indptr, words, values)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.names)}
+
+    @cached_property
+    def _table(self) -> Any:
+        """The words as a vocabulary of the kernels."""
+        from spokeshave.corpus.spelling import encode_documents, make_alphabet
+        from spokeshave.kernels.tokens import empty_words, scan
+
+        text, ends = encode_documents(["\n".join(self.names)], without_markup=False)
+        return scan(text, ends, make_alphabet(), empty_words())[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class VectorInput:
+    """Rows of numbers, dense or sparse, of which a model knows some columns.
+
+    Attributes
+    ----------
+    n_features : int
+        How many columns a row has.
+    features : ndarray of shape (n_known,)
+        The columns that are known, ascending.
+    names : tuple of str
+        What they are called.
+    keep_zeros : bool
+        Whether a zero is a value like any other, as in a dense table that was shaped.
+    """
+
+    n_features: int
+    features: NDArray[np.int64]
+    names: tuple[str, ...]
+    keep_zeros: bool
+
+    def split(self, documents: Any) -> Iterator[Any]:
+        """Yield the documents in pieces of a size to be read."""
+        is_sparse = hasattr(documents, "tocsr")
+        if is_sparse and self.keep_zeros:
+            raise ValueError(
+                "documents must be dense, as they were when the model was trained. "
+                "Got a sparse matrix instead."
+            )
+        X: Any = documents.tocsr() if is_sparse else np.asarray(documents, float)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(
+                f"documents must be rows of {self.n_features} features. "
+                f"Got an array of shape {X.shape} instead."
+            )
+        n_cells = X.nnz if is_sparse else X.size
+        step = max(1, CHUNK_SIZE * X.shape[0] // max(n_cells, 1))
+        for start in range(0, X.shape[0], step):
+            yield X[start : start + step]
+
+    def read(self, documents: Any) -> Rows:
+        """Return documents as rows of the features known."""
+        if hasattr(documents, "tocsr"):
+            return self._read_sparse(documents)
+        return self._read_dense(documents)
+
+    def _read_dense(self, X: NDArray[np.float64]) -> Rows:
+        known = X[:, self.features]
+        rows, features = np.nonzero(np.ones_like(known) if self.keep_zeros else known)
+        counts = np.bincount(rows, minlength=len(X))
+        return Rows(_accumulate(counts), features, known[rows, features])
+
+    def _read_sparse(self, X: Any) -> Rows:
+        X.sum_duplicates()
+        if not len(self.features):
+            nothing = np.zeros(0)
+            return Rows(np.zeros(X.shape[0] + 1, np.int64), nothing.astype(int), nothing)
+        places = np.searchsorted(self.features, X.indices).clip(max=len(self.features) - 1)
+        is_known = self.features[places] == X.indices
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[is_known]
+        counts = np.bincount(rows, minlength=X.shape[0])
+        return Rows(_accumulate(counts), places[is_known], X.data[is_known].astype(float))
+
+
+def measure_rows(
+    indptr: NDArray[np.int64], values: NDArray[np.float64], norm: str
+) -> NDArray[np.float64]:
+    """Return the length of each row, and one for a row that has none.
+
+    Examples
+    --------
+    >>> measure_rows(np.array([0, 2, 2]), np.array([3.0, 4.0]), "l2")
+    array([5., 1.])
+    """
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    if norm == "max":
+        length: NDArray[np.float64] = np.zeros(len(indptr) - 1)
+        np.maximum.at(length, rows, np.abs(values))
+    else:
+        sizes = np.abs(values) if norm == "l1" else values * values
+        length = np.asarray(np.bincount(rows, sizes, minlength=len(indptr) - 1), float)
+    if norm == "l2":
+        length = np.sqrt(length)
+    return np.where(length > 0, length, 1.0)
+
+
+def _accumulate(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)])

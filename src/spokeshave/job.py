@@ -1,0 +1,403 @@
+"""The whole job: from documents to a model and the record of the run; nothing touches the disk."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+
+from spokeshave.account import (
+    account_for_choice,
+    account_for_curve,
+    account_for_cuts,
+    account_for_stability,
+    account_for_words,
+    count_at_cuts,
+    judge,
+    write_headline,
+)
+from spokeshave.collection import Collection, Documents, prepare
+from spokeshave.comparison import Stability, stability
+from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.curve import Choice, FeatureCurve
+from spokeshave.export import export_model
+from spokeshave.model import Model
+from spokeshave.model_file import pack_model
+from spokeshave.ranking import Ranking, rank_features
+from spokeshave.record import (
+    ClassRecord,
+    CutsRecord,
+    Data,
+    JudgementRecord,
+    Making,
+    ModelRecord,
+    RunRecord,
+)
+from spokeshave.settings import Origin, Settings
+from spokeshave.shaved import ShavedSVC
+from spokeshave.svm import DualLinearSVC
+from spokeshave.tracing import feature_curve
+from spokeshave.tuning import tune_C
+
+Result = TypeVar("Result")
+N_FOLDS = 5
+PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """What a run leaves: the model, its bytes, and the record."""
+
+    model: Model
+    content: bytes
+    record: RunRecord
+
+
+class Stopwatch:
+    """Runs the steps of a job and keeps what each took.
+
+    Examples
+    --------
+    >>> stopwatch = Stopwatch()
+    >>> stopwatch.run("adding", sum, [1, 2])
+    3
+    >>> list(stopwatch.seconds)
+    ['adding']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def run(
+        self, name: str, function: Callable[..., Result], *arguments: Any, **options: Any
+    ) -> Result:
+        """Run one step and return what the function returns."""
+        start = perf_counter()
+        result = function(*arguments, **options)
+        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+        return result
+
+
+def list_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
+    """Return the steps that a run will take, each with a guess of its share of the time."""
+    steps = {"making rows": 1.0}
+    if settings.C == "auto":
+        steps["choosing C"] = 12.0
+    for method in settings.methods:
+        steps[f"tracing the curve ({method})"] = 6.0 if method in ("mask", "sv_set") else 30.0
+    if settings.with_stability:
+        steps["comparing normals"] = 10.0
+    steps["training the model"] = 4.0
+    if has_test or settings.hold_out:
+        steps["judging it"] = 0.5
+    return steps
+
+
+def run_job(
+    train: Documents,
+    test: Documents | None = None,
+    *,
+    settings: Settings | None = None,
+    origin: Origin | None = None,
+    stopwatch: Stopwatch | None = None,
+) -> Finished:
+    """Vectorize, train, trace the curve by cross-validation, choose, and make the final model.
+
+    Parameters
+    ----------
+    train, test : Texts or Vectors
+        Documents to train on, and those to judge by where there are some.
+    settings : Settings, optional
+        What is asked for.
+    origin : Origin, optional
+        What the record says of where the documents come from.
+    stopwatch : Stopwatch, optional
+        What runs the steps, so that progress can be shown.
+
+    Returns
+    -------
+    finished : Finished
+    """
+    settings, origin = settings or Settings(), origin or Origin("documents")
+    watch = stopwatch or Stopwatch()
+    collection = watch.run("making rows", make_collection, train, test, settings)
+    svc = _pose(collection, settings, watch)
+    curves = trace_curves(collection, svc, settings, watch)
+    choice = curves[0].smallest_within(settings.tolerance, settings.measure, settings.average)
+    shaved = watch.run("training the model", _train, collection, svc, choice, settings)
+    stable = None
+    if settings.with_stability:
+        stable = watch.run("comparing normals", _compare, collection, shaved, settings)
+    provenance = describe_provenance(collection, settings, origin)
+    model = export_model(_join(collection, shaved), classes=collection.names, provenance=provenance)
+    found = _Findings(collection, svc, curves, choice, shaved, stable, model, pack_model(model))
+    judgements = watch.run("judging it", _judge, found, origin)
+    return Finished(model, found.content, _write_record(found, judgements, settings, origin, watch))
+
+
+@dataclass(frozen=True, eq=False)
+class _Findings:
+    """Everything that a run has found."""
+
+    collection: Collection
+    svc: DualLinearSVC
+    curves: list[FeatureCurve]
+    choice: Choice
+    shaved: ShavedSVC
+    stable: Stability | None
+    model: Model
+    content: bytes
+
+
+def make_collection(train: Documents, test: Documents | None, settings: Settings) -> Collection:
+    """Turn documents into rows and targets, as the settings say."""
+    vectorizer = DocumentVectorizer(
+        weighting=settings.weighting, min_df=settings.min_df, n_jobs=settings.n_jobs
+    )
+    return prepare(train, test, vectorizer, hold_out=settings.hold_out, seed=settings.seed)
+
+
+def make_folds(collection: Collection, seed: int) -> KFold | StratifiedKFold:
+    """Return five folds, or as many as the largest class has documents.
+
+    Labels are stratified in the order of the documents, as `ShavedSVC` does by default: what
+    stands together in a file is often alike. Sets of labels cannot be, and are shuffled.
+    """
+    if collection.is_multilabel:
+        n_folds = min(N_FOLDS, len(collection.train))
+    else:
+        n_folds = min(N_FOLDS, int(np.unique(collection.train.y, return_counts=True)[1].max()))
+    if n_folds < 2:
+        raise ValueError("Cross-validation needs two documents of a class. Got one of each.")
+    if collection.is_multilabel:
+        return KFold(n_folds, shuffle=True, random_state=seed)
+    return StratifiedKFold(n_folds)
+
+
+def trace_curves(
+    collection: Collection, svc: DualLinearSVC, settings: Settings, watch: Stopwatch
+) -> list[FeatureCurve]:
+    """Return the curve of each method by cross-validation."""
+    folds = make_folds(collection, settings.seed)
+    return [
+        watch.run(
+            f"tracing the curve ({method})",
+            feature_curve,
+            collection.train.X,
+            collection.train.y,
+            cv=folds,
+            method=method,
+            by=settings.by,
+            estimator=svc,
+            cuts=settings.cuts,
+            n_jobs=settings.n_jobs,
+            random_state=settings.seed,
+        )
+        for method in settings.methods
+    ]
+
+
+def _pose(collection: Collection, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
+    """Return the SVM to train, with C chosen by cross-validation where that is asked for."""
+    svc = DualLinearSVC(loss=settings.loss, n_jobs=settings.n_jobs, random_state=settings.seed)
+    if settings.C != "auto":
+        svc.set_params(C=settings.C)
+        return svc
+    folds = make_folds(collection, settings.seed)
+    tuning = watch.run("choosing C", tune_C, svc, collection.train.X, collection.train.y, cv=folds)
+    svc.set_params(C=tuning.C)
+    return svc
+
+
+def _train(
+    collection: Collection, svc: DualLinearSVC, choice: Choice, settings: Settings
+) -> ShavedSVC:
+    """Return the final model, with probabilities where each class has documents enough."""
+    y = collection.train.y
+    can_calibrate = collection.is_multilabel or np.unique(y, return_counts=True)[1].min() > 1
+    estimator = DualLinearSVC(**{**svc.get_params(), "probability": bool(can_calibrate)})
+    model = ShavedSVC(
+        estimator,
+        n_features=choice,
+        by=settings.by,
+        cv=make_folds(collection, settings.seed),
+        n_jobs=settings.n_jobs,
+        random_state=settings.seed,
+    )
+    return model.fit(collection.train.X, y)
+
+
+def _compare(collection: Collection, shaved: ShavedSVC, settings: Settings) -> Stability:
+    return stability(
+        collection.train.X,
+        collection.train.y,
+        estimator=shaved.estimator_,
+        by=settings.by,
+        cuts=settings.cuts,
+        n_jobs=settings.n_jobs,
+        random_state=settings.seed,
+    )
+
+
+def _join(collection: Collection, classifier: Any) -> Any:
+    """Return a pipeline of what made the rows and the classifier."""
+    first = collection.vectorizer or collection.scaler
+    return classifier if first is None else make_pipeline(first, classifier)
+
+
+def _judge(found: _Findings, origin: Origin) -> list[JudgementRecord | None]:
+    """Judge the final model, from its file's content on, and the SVM on all features."""
+    test = found.collection.test
+    if test is None:
+        return [None, None]
+    on = origin.test_source or "held-out documents"
+    names = found.collection.names
+    return [
+        judge(found.model, test, test.given, names, on),
+        judge(found.shaved.estimator_, test, test.X, names, on),
+    ]
+
+
+def _write_record(
+    found: _Findings,
+    judgements: list[JudgementRecord | None],
+    settings: Settings,
+    origin: Origin,
+    watch: Stopwatch,
+) -> RunRecord:
+    collection, curve = found.collection, found.curves[0]
+    row_names = collection.row_names
+    ranking = rank_features(
+        collection.train.X,
+        collection.train.y,
+        by=settings.by,
+        estimator=found.shaved.estimator_,
+        random_state=settings.seed,
+    )
+    kept = count_at_cuts(ranking, curve.cuts)
+    cuts = _count_costs(found, ranking, kept)
+    chosen = account_for_choice(found.choice, curve, settings.tolerance)
+    coef = found.shaved.estimator_.coef_
+    return RunRecord(
+        title=origin.source,
+        headline=write_headline(collection, cuts, chosen),
+        making=describe_making(origin, settings, watch),
+        data=describe_data(collection, origin),
+        settings=describe_settings(settings, found.svc),
+        classes=[
+            ClassRecord(*pair) for pair in zip(collection.names, collection.counts, strict=True)
+        ],
+        curves=[account_for_curve(each, row_names) for each in found.curves],
+        cuts=cuts,
+        choice=chosen,
+        words=account_for_words(row_names, collection.feature_names, coef, ranking, kept),
+        model=_describe_model(found, judgements[0], cuts.per_document[chosen.index]),
+        full_model=_describe_full(found, judgements[1], cuts.per_document[-1]),
+        shapes=[],
+        stability=None
+        if found.stable is None
+        else account_for_stability(found.stable, row_names, curve.fractions),
+    )
+
+
+def _count_costs(found: _Findings, ranking: Ranking, kept: Any) -> CutsRecord:
+    """Return what each cut costs; the file of the chosen one is there to be measured."""
+    bare = account_for_cuts(found.collection, kept, ranking, 0)
+    spare_bytes = len(found.content) - bare.n_bytes[found.choice.index]
+    return account_for_cuts(found.collection, kept, ranking, spare_bytes)
+
+
+def _describe_model(
+    found: _Findings, judgement: JudgementRecord | None, per_document: float
+) -> ModelRecord:
+    return ModelRecord(
+        made_by="retrained on the features kept",
+        n_features=len(found.shaved.features_),
+        n_weights=int(found.shaved.kept_.nnz),
+        per_document=per_document,
+        n_bytes=len(found.content),
+        judgement=judgement,
+    )
+
+
+def _describe_full(
+    found: _Findings, judgement: JudgementRecord | None, per_document: float
+) -> ModelRecord:
+    is_used = found.shaved.estimator_.coef_ != 0
+    return ModelRecord(
+        made_by="trained on all features",
+        n_features=int(is_used.any(axis=0).sum()),
+        n_weights=int(is_used.sum()),
+        per_document=per_document,
+        n_bytes=None,
+        judgement=judgement,
+    )
+
+
+def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Making:
+    """Return how a run was made, as it ends."""
+    return Making(
+        command=origin.command,
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=dict(watch.seconds),
+        versions=list_versions(),
+        seed=settings.seed,
+    )
+
+
+def list_versions() -> dict[str, str]:
+    """Return the versions of what a result may depend on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+
+
+def describe_data(collection: Collection, origin: Origin) -> Data:
+    """Return what a run was made of."""
+    X, test = collection.train.X, collection.test
+    return Data(
+        source=origin.source,
+        read=origin.read,
+        fingerprint=collection.fingerprint,
+        kind="multilabel" if collection.is_multilabel else "labels",
+        unit=collection.unit,
+        n_documents=len(collection.train),
+        n_features=X.shape[1],
+        per_document=float(getattr(X, "nnz", X.size) / X.shape[0]),
+        n_skipped=origin.n_skipped,
+        test_source=None if test is None else origin.test_source or "held out",
+        n_test=None if test is None else len(test),
+    )
+
+
+def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
+    """Return what was asked for, and what it came to, in words."""
+    how = " (chosen by cross-validation)" if settings.C == "auto" else ""
+    return {
+        "method": ", ".join(settings.methods),
+        "ranked by": settings.by,
+        "C": f"{svc.C:g}{how}",
+        "loss": settings.loss,
+        "value of a word": settings.weighting,
+        "fewest documents of a word": str(settings.min_df),
+    }
+
+
+def describe_provenance(
+    collection: Collection, settings: Settings, origin: Origin
+) -> dict[str, Any]:
+    """Return where a model comes from, for its file."""
+    return {
+        "source": origin.source,
+        "fingerprint": collection.fingerprint,
+        "n_documents": len(collection.train),
+        "command": origin.command,
+        "seed": settings.seed,
+        "versions": list_versions(),
+    }

@@ -1,0 +1,69 @@
+"""What is asked of a run, and where its documents come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from spokeshave.cuts import PAPER_FRACTIONS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a run.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        How features are cut; the choice is made from the curve of the first.
+    by : str
+        What they are ranked by.
+    cuts : sequence of float or int, or "log"
+        The cuts.
+    C : float or "auto"
+        The cost of a training error, or that it be chosen by cross-validation.
+    loss : {"hinge", "squared_hinge"}
+        What an error costs.
+    measure, average : str
+        What the choice looks at.
+    tolerance : float or None
+        How much less than the best will do; one standard error where it is None.
+    hold_out : float
+        The share of documents to test on, where there are no test documents.
+    weighting : {"binary", "counts", "tfidf"}
+        The value of a word in a document.
+    min_df : int
+        Fewest documents that a word may be in.
+    with_stability : bool
+        Whether to compare masked and retrained models.
+    n_jobs : int
+        Threads.
+    seed : int
+        Seed of everything.
+    """
+
+    methods: tuple[str, ...] = ("mask",)
+    by: str = "normal"
+    cuts: Any = PAPER_FRACTIONS
+    C: float | str = 1.0
+    loss: str = "hinge"
+    measure: str = "best_f1"
+    average: str = "macro"
+    tolerance: float | None = None
+    hold_out: float = 0.0
+    weighting: str = "binary"
+    min_df: int = 2
+    with_stability: bool = False
+    n_jobs: int = -1
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where documents come from: names, how they were read, rows left out, and the command."""
+
+    source: str
+    read: str = ""
+    test_source: str | None = None
+    n_skipped: int = 0
+    command: str = ""
