@@ -4,23 +4,29 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test clean
+.PHONY: demo test browser clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
-test: $(VENV)/.ready-to-test
+test: $(VENV)/.ready-to-test browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
 	$(BIN)/pytest
 
+# The report is tested in a real browser; without one those tests are skipped, and say so.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+	  apt-get update -qq && apt-get install -y -qq chromium chromium-driver; } >/dev/null 2>&1 || \
+	  echo "no Chromium and it cannot be installed: the tests of the report in a browser are skipped"
+
 $(VENV)/bin/python:
 	python3 -m venv $(VENV)
 
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
-	$(PIP) --editable .
+	$(PIP) --editable '.[report]'
 	touch $@
 
 $(VENV)/.ready-to-test: pyproject.toml | $(VENV)/bin/python

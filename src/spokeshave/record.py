@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -246,12 +246,16 @@ def read_record(path: str | Path) -> RunRecord:
         raise ValueError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise ValueError(f"{path}: this is a folder; name a run record in it") from None
+    except OSError as error:
+        raise ValueError(f"{path}: it cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
         raise ValueError(f"{path}: this is not a run record, which is a JSON file") from None
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
         raise ValueError(f"{path}: this is not a run record; spokeshave fit writes one")
     version = content.pop("version", None)
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
+    if type(version) is not int or version < 1:
+        raise ValueError(f"{path}: the run record is damaged; its version is {version!r}")
+    if version > VERSION:
         raise ValueError(
             f"{path}: the run record is of version {version}, newer than this Spokeshave, which "
             f"reads up to {VERSION}; upgrade Spokeshave"
@@ -291,8 +295,8 @@ def _build(kind: Any, value: Any, where: str) -> Any:
         return {key: _build(parts[1], part, f"{where}.{key}") for key, part in value.items()}
     if origin is Literal and value in parts:
         return value
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+    if kind is float and isinstance(value, int | float | None) and not isinstance(value, bool):
+        return nan if value is None else float(value)
     if kind is NoneType and value is None:
         return None
     if kind in (str, int, bool) and type(value) is kind:
@@ -308,6 +312,8 @@ def _build_dataclass(kind: Any, value: Any, where: str) -> Any:
 
 
 def _build_union(parts: tuple[Any, ...], value: Any, where: str) -> Any:
+    if value is None and NoneType in parts:
+        return None
     for part in parts:
         try:
             return _build(part, value, where)

@@ -1,0 +1,71 @@
+// The final model beside the one of all features, and how both were judged.
+
+function startModels() {
+  const { model, full_model: full } = record;
+  const both = full ? [model, full] : [model];
+  find("models-head").replaceChildren(makeRow(["", ...listHeads(both)], "th"));
+  find("models-rows").replaceChildren(...listModelRows(both).map((cells) => makeRow(cells)));
+  setText(find("models-lead"), describeJudgement(model.judgement));
+  listJudged(both);
+  show("models");
+}
+
+function listHeads(both) {
+  const made = both.map((model) => capitalize(model.made_by));
+  return both.length === 2 ? [...made, "Difference"] : made;
+}
+
+function describeJudgement(judgement) {
+  if (!judgement) return "";
+  return `Judged on ${formatCount(judgement.n_documents)} documents: ${judgement.judged_on}.`;
+}
+
+function listModelRows(both) {
+  const judged = both.some((model) => model.judgement);
+  const rows = [...(judged ? listQualities() : []), ...listCosts()];
+  return rows.map((row) => writeModelRow(row, both));
+}
+
+function listCosts() {
+  const unit = capitalize(data.unit);
+  return [
+    { label: unit, key: "n_features", write: formatCount },
+    { label: "Weights", key: "n_weights", write: formatCount },
+    { label: `${unit} per document`, key: "per_document", write: formatMean },
+    { label: "File", key: "n_bytes", write: formatSize },
+  ].map((row) => ({ ...row, compare: formatChange }));
+}
+
+function listQualities() {
+  const compare = (now, before) => formatDifference(subtract(now, before));
+  return [
+    ["Accuracy", "accuracy"],
+    ["Macro-F1", "macro_f1"],
+    ["Micro-F1", "micro_f1"],
+  ].map(([label, key]) => ({
+    label,
+    read: (model) => model.judgement?.[key] ?? null,
+    write: formatMeasure,
+    compare,
+  }));
+}
+
+function writeModelRow({ label, key, read = (model) => model[key], write, compare }, both) {
+  const values = both.map(read);
+  const difference = both.length === 2 ? [compare(values[0], values[1])] : [];
+  return [label, ...values.map(write), ...difference];
+}
+
+function listJudged(both) {
+  const judged = both.map((model) => new Map(Object.entries(model.judgement?.classes ?? {})));
+  const names = [...judged[0].keys()];
+  find("judged-head").replaceChildren(makeRow(["Class", ...listHeads(both)], "th"));
+  find("judged-rows").replaceChildren(...names.map((name) => makeRow(listScores(name, judged))));
+  show("judged", names.length > 0);
+}
+
+function listScores(name, judged) {
+  const scores = judged.map((each) => each.get(name) ?? null);
+  const difference = scores.length === 2 ? [formatDifference(subtract(...scores))] : [];
+  return [name, ...scores.map(formatMeasure), ...difference];
+}
