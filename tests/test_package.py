@@ -54,13 +54,13 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 FLOORS = [
     (
         *("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint"),
-        *("frames", "whole_files"),
+        *("figures", "frames", "stopwatch", "versions", "whole_files"),
     ),
     ("corpus", "one_vs_rest", "solver", "documents", "evaluation", "record", "settings"),
     ("svm", "path", "curve", "learning", "inputs"),
     ("tuning", "learners", "scorers"),
     ("ranking", "growing", "model"),
-    ("trained", "levels", "layout"),
+    ("trained", "levels", "layout", "predicting"),
     ("cutting", "shapes"),
     ("tracing", "neighbourhoods", "scaling", "study"),
     ("selection", "comparison", "shaping", "views"),
@@ -69,6 +69,7 @@ FLOORS = [
     ("export", "account"),
     ("model_file",),
     ("job",),
+    ("reshaping",),
     ("report",),
     ("cli",),
 ]

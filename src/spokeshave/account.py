@@ -14,6 +14,7 @@ from spokeshave.comparison import Stability
 from spokeshave.curve import Choice, FeatureCurve
 from spokeshave.cuts import count_kept
 from spokeshave.evaluation import MEASURES
+from spokeshave.figures import name_measure, write_share, write_size
 from spokeshave.ranking import Ranking
 from spokeshave.record import (
     ChoiceRecord,
@@ -31,13 +32,6 @@ N_STRONGEST = 20  # words for a class, and as many against it
 N_EDGE = 10  # words on each side of a cut
 MOST_EDGE_WORDS = 60_000  # in all: with more classes there are fewer at each cut
 WEIGHT_BYTES = 4
-LABELS = {
-    "auc": "AUC",
-    "best_f1": "best F1",
-    "f1": "F1",
-    "accuracy": "accuracy",
-    "precision_at_20": "precision@20",
-}
 
 
 def account_for_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
@@ -191,7 +185,11 @@ def _find_edge(order: NDArray[Any], n: int, n_edge: int, names: NDArray[Any]) ->
 
 def judge(model: Any, part: Part, documents: Any, names: list[str], on: str) -> JudgementRecord:
     """Return how well the predictions for some documents agree with their targets."""
-    y, predicted = part.y, model.predict(documents)
+    return judge_predictions(part.y, model.predict(documents), names, on)
+
+
+def judge_predictions(y: Any, predicted: Any, names: list[str], on: str) -> JudgementRecord:
+    """Return how well predictions agree with targets; ``names`` are the classes."""
     macro, micro = (
         float(f1_score(y, predicted, average=average, zero_division=0))
         for average in ("macro", "micro")
@@ -200,7 +198,7 @@ def judge(model: Any, part: Part, documents: Any, names: list[str], on: str) -> 
     each = f1_score(y, predicted, average=None, labels=labels, zero_division=0)
     return JudgementRecord(
         judged_on=on,
-        n_documents=len(part),
+        n_documents=y.shape[0],
         accuracy=float(accuracy_score(y, predicted)),
         macro_f1=macro,
         micro_f1=micro,
@@ -218,34 +216,10 @@ def write_headline(collection: Collection, cuts: CutsRecord, choice: ChoiceRecor
     error = "" if choice.error is None else f" ± {write_share(choice.error)}"
     return (
         f"{n_features:,} of {n_all:,} {collection.unit} ({share}): "
-        f"{choice.average} {LABELS[choice.measure]} {write_share(choice.value)}{error}, "
+        f"{name_measure(choice.average, choice.measure)} {write_share(choice.value)}{error}, "
         f"best {write_share(choice.best_value)} at {cuts.n_features[best]:,}; "
         f"model {write_size(cuts.n_bytes[at])}"
     )
-
-
-def write_share(value: float) -> str:
-    """Write a number between 0 and 1 without the zero before the point.
-
-    Examples
-    --------
-    >>> write_share(0.8714), write_share(1.0)
-    ('.871', '1.000')
-    """
-    return f"{value:.3f}".removeprefix("0")
-
-
-def write_size(n_bytes: int) -> str:
-    """Write a number of bytes in the unit that suits it.
-
-    Examples
-    --------
-    >>> write_size(512), write_size(190_200), write_size(2_340_000)
-    ('512 bytes', '190 KB', '2.3 MB')
-    """
-    if n_bytes < 1000:
-        return f"{n_bytes} bytes"
-    return f"{n_bytes / 1000:.0f} KB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:.1f} MB"
 
 
 def account_for_stability(

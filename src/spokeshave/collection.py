@@ -88,6 +88,7 @@ def prepare(
     vectorizer: DocumentVectorizer,
     *,
     hold_out: float = 0.0,
+    keep_values: bool = False,
     seed: int | None = None,
 ) -> Collection:
     """Turn documents into rows and labels into targets.
@@ -101,8 +102,10 @@ def prepare(
         columns of dense tables to mean zero and variance one.
     hold_out : float, default=0.0
         The share of the training documents to test on, where there are no others.
+    keep_values : bool, default=False
+        Whether vectors are left as they are, missing values included, to be shaped.
     seed : int, optional
-        Seed of the choice of these.
+        Seed of the choice of what to hold out.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def prepare(
     if test is None and hold_out:
         train, test = _hold_out(train, hold_out, seed)
     given, given_test = _take_given(train), None if test is None else _take_given(test)
-    kit = _make_rows(train, given, given_test, vectorizer)
+    kit = _make_rows(train, given, given_test, vectorizer, keep_values)
     y = make_targets(check_labels(train), names)
     return Collection(
         train=Part(given, kit.X, y),
@@ -241,7 +244,11 @@ class _Kit:
 
 
 def _make_rows(
-    train: Documents, given: Any, given_test: Any, vectorizer: DocumentVectorizer
+    train: Documents,
+    given: Any,
+    given_test: Any,
+    vectorizer: DocumentVectorizer,
+    keep_values: bool,
 ) -> _Kit:
     if isinstance(train, Texts):
         X = vectorizer.fit_transform(given)
@@ -254,6 +261,8 @@ def _make_rows(
             f"Got {given_test.shape[1]} instead."
         )
     names = np.array(train.feature_names or range(n_features)).astype(str).astype(object)
+    if keep_values:
+        return _Kit(given, given_test, names)
     if sparse.issparse(given):
         X_test = None if given_test is None else normalize(given_test)
         return _Kit(normalize(given), X_test, names)

@@ -84,7 +84,7 @@ class TextInput:
 
     def _is_kernel_worth_it(self) -> bool:
         """Say whether numba is loaded already, or can be and so much text is worth the wait."""
-        if "numba" in sys.modules:
+        if sys.modules.get("numba") is not None:
             return True
         return self._n_read >= MUCH_TEXT and find_spec("numba") is not None
 
@@ -197,7 +197,7 @@ class VectorInput:
             nothing = np.zeros(0)
             return Rows(np.zeros(X.shape[0] + 1, np.int64), nothing.astype(int), nothing)
         places = np.searchsorted(self.features, X.indices).clip(max=len(self.features) - 1)
-        is_known = self.features[places] == X.indices
+        is_known = (self.features[places] == X.indices) & (X.data != 0)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[is_known]
         counts = np.bincount(rows, minlength=X.shape[0])
         return Rows(_accumulate(counts), places[is_known], X.data[is_known].astype(float))

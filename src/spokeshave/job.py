@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -30,7 +26,7 @@ from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curve import Choice, FeatureCurve
 from spokeshave.export import export_model
 from spokeshave.model import Model
-from spokeshave.model_file import pack_model
+from spokeshave.model_file import pack_model, unpack_model
 from spokeshave.ranking import Ranking, rank_features
 from spokeshave.record import (
     ClassRecord,
@@ -43,13 +39,13 @@ from spokeshave.record import (
 )
 from spokeshave.settings import Origin, Settings
 from spokeshave.shaved import ShavedSVC
+from spokeshave.stopwatch import Stopwatch
 from spokeshave.svm import DualLinearSVC
 from spokeshave.tracing import feature_curve
 from spokeshave.tuning import tune_C
+from spokeshave.versions import list_versions
 
-Result = TypeVar("Result")
 N_FOLDS = 5
-PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,31 +55,6 @@ class Finished:
     model: Model
     content: bytes
     record: RunRecord
-
-
-class Stopwatch:
-    """Runs the steps of a job and keeps what each took.
-
-    Examples
-    --------
-    >>> stopwatch = Stopwatch()
-    >>> stopwatch.run("adding", sum, [1, 2])
-    3
-    >>> list(stopwatch.seconds)
-    ['adding']
-    """
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    def run(
-        self, name: str, function: Callable[..., Result], *arguments: Any, **options: Any
-    ) -> Result:
-        """Run one step and return what the function returns."""
-        start = perf_counter()
-        result = function(*arguments, **options)
-        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
-        return result
 
 
 def list_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
@@ -129,7 +100,7 @@ def run_job(
     settings, origin = settings or Settings(), origin or Origin("documents")
     watch = stopwatch or Stopwatch()
     collection = watch.run("making rows", make_collection, train, test, settings)
-    svc = _pose(collection, settings, watch)
+    svc = pose(collection, settings, watch)
     curves = trace_curves(collection, svc, settings, watch)
     choice = curves[0].smallest_within(settings.tolerance, settings.measure, settings.average)
     shaved = watch.run("training the model", _train, collection, svc, choice, settings)
@@ -137,10 +108,13 @@ def run_job(
     if settings.with_stability:
         stable = watch.run("comparing normals", _compare, collection, shaved, settings)
     provenance = describe_provenance(collection, settings, origin)
-    model = export_model(_join(collection, shaved), classes=collection.names, provenance=provenance)
-    found = _Findings(collection, svc, curves, choice, shaved, stable, model, pack_model(model))
-    judgements = watch.run("judging it", _judge, found, origin)
-    return Finished(model, found.content, _write_record(found, judgements, settings, origin, watch))
+    content = pack_model(
+        export_model(join_rows(collection, shaved), classes=collection.names, provenance=provenance)
+    )
+    found = _Findings(collection, svc, curves, choice, shaved, stable, content)
+    model = unpack_model(content)  # what is judged is what is shipped
+    judgements = watch.run("judging it", _judge, found, model, origin)
+    return Finished(model, content, _write_record(found, judgements, settings, origin, watch))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +127,6 @@ class _Findings:
     choice: Choice
     shaved: ShavedSVC
     stable: Stability | None
-    model: Model
     content: bytes
 
 
@@ -183,17 +156,25 @@ def make_folds(collection: Collection, seed: int) -> KFold | StratifiedKFold:
 
 
 def trace_curves(
-    collection: Collection, svc: DualLinearSVC, settings: Settings, watch: Stopwatch
+    collection: Collection,
+    svc: DualLinearSVC,
+    settings: Settings,
+    watch: Stopwatch,
+    *,
+    on_test: bool = False,
 ) -> list[FeatureCurve]:
-    """Return the curve of each method by cross-validation."""
-    folds = make_folds(collection, settings.seed)
+    """Return the curve of each method, by cross-validation or on test documents if there are."""
+    if on_test and collection.test is not None:
+        judges = {"X_test": collection.test.X, "y_test": collection.test.y}
+    else:
+        judges = {"cv": make_folds(collection, settings.seed)}
     return [
         watch.run(
             f"tracing the curve ({method})",
             feature_curve,
             collection.train.X,
             collection.train.y,
-            cv=folds,
+            **judges,
             method=method,
             by=settings.by,
             estimator=svc,
@@ -205,7 +186,7 @@ def trace_curves(
     ]
 
 
-def _pose(collection: Collection, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
+def pose(collection: Collection, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
     """Return the SVM to train, with C chosen by cross-validation where that is asked for."""
     svc = DualLinearSVC(loss=settings.loss, n_jobs=settings.n_jobs, random_state=settings.seed)
     if settings.C != "auto":
@@ -235,6 +216,17 @@ def _train(
     return model.fit(collection.train.X, y)
 
 
+def rank_collection(collection: Collection, svc: DualLinearSVC, settings: Settings) -> Ranking:
+    """Return the order of the features for each class, by the SVM where that decides."""
+    return rank_features(
+        collection.train.X,
+        collection.train.y,
+        by=settings.by,
+        estimator=svc if settings.by == "normal" else None,
+        random_state=settings.seed,
+    )
+
+
 def _compare(collection: Collection, shaved: ShavedSVC, settings: Settings) -> Stability:
     return stability(
         collection.train.X,
@@ -247,21 +239,21 @@ def _compare(collection: Collection, shaved: ShavedSVC, settings: Settings) -> S
     )
 
 
-def _join(collection: Collection, classifier: Any) -> Any:
+def join_rows(collection: Collection, classifier: Any) -> Any:
     """Return a pipeline of what made the rows and the classifier."""
     first = collection.vectorizer or collection.scaler
     return classifier if first is None else make_pipeline(first, classifier)
 
 
-def _judge(found: _Findings, origin: Origin) -> list[JudgementRecord | None]:
-    """Judge the final model, from its file's content on, and the SVM on all features."""
+def _judge(found: _Findings, model: Model, origin: Origin) -> list[JudgementRecord | None]:
+    """Judge the final model and the SVM on all features."""
     test = found.collection.test
     if test is None:
         return [None, None]
     on = origin.test_source or "held-out documents"
     names = found.collection.names
     return [
-        judge(found.model, test, test.given, names, on),
+        judge(model, test, test.given, names, on),
         judge(found.shaved.estimator_, test, test.X, names, on),
     ]
 
@@ -275,13 +267,7 @@ def _write_record(
 ) -> RunRecord:
     collection, curve = found.collection, found.curves[0]
     row_names = collection.row_names
-    ranking = rank_features(
-        collection.train.X,
-        collection.train.y,
-        by=settings.by,
-        estimator=found.shaved.estimator_,
-        random_state=settings.seed,
-    )
+    ranking = rank_collection(collection, found.shaved.estimator_, settings)
     kept = count_at_cuts(ranking, curve.cuts)
     cuts = _count_costs(found, ranking, kept)
     chosen = account_for_choice(found.choice, curve, settings.tolerance)
@@ -353,11 +339,6 @@ def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Mak
     )
 
 
-def list_versions() -> dict[str, str]:
-    """Return the versions of what a result may depend on."""
-    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
-
-
 def describe_data(collection: Collection, origin: Origin) -> Data:
     """Return what a run was made of."""
     X, test = collection.train.X, collection.test
@@ -395,6 +376,7 @@ def describe_provenance(
     """Return where a model comes from, for its file."""
     return {
         "source": origin.source,
+        "text_column": origin.text_column,
         "fingerprint": collection.fingerprint,
         "n_documents": len(collection.train),
         "command": origin.command,

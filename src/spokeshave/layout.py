@@ -22,7 +22,7 @@ Header = dict[str, Any]
 def describe_model(model: Model) -> tuple[Header, Arrays]:
     """Return the header and the arrays that tell everything of a model."""
     header: Header = {
-        "classes": model.classes_.tolist(),
+        "classes": _check_classes(model.classes_.tolist()).tolist(),
         "multilabel": model.multilabel_,
         "provenance": model.provenance,
     }
@@ -89,10 +89,9 @@ def restore_model(header: Header, arrays: Arrays) -> Model:
     """Return the model; raise a ValueError or a KeyError where the parts contradict each other."""
     check_finite(arrays)
     _require(isinstance(header["classes"], list) and type(header["multilabel"]) is bool)
-    classes = np.array(header["classes"])
+    classes = _check_classes(header["classes"])
     multilabel = header["multilabel"]
-    _require(classes.ndim == 1 and classes.dtype.kind in "biufU")
-    _require(classes.size > (0 if multilabel else 1) and len(set(classes.tolist())) == classes.size)
+    _require(classes.size > (0 if multilabel else 1))
     n_scores = 1 if classes.size == 2 and not multilabel else classes.size
     given = _restore_input(header["input"], arrays)
     scorer = _restore_scorer(header["scorer"], arrays, n_scores, len(given.names))
@@ -111,6 +110,18 @@ def restore_model(header: Header, arrays: Arrays) -> Model:
     )
 
 
+def _check_classes(names: list[Any]) -> NDArray[Any]:
+    """Return the classes, which must be of a kind that JSON tells apart, and each there once."""
+    classes = np.array(names)
+    is_plain = classes.ndim == 1 and classes.dtype.kind in "biufU"
+    is_finite = classes.dtype.kind != "f" or np.isfinite(classes).all()
+    if not (is_plain and is_finite) or len(set(classes.tolist())) < classes.size:
+        raise ValueError(
+            f"classes must be distinct texts, numbers or truth values. Got {names[:10]!r} instead."
+        )
+    return classes
+
+
 def _restore_input(header: Header, arrays: Arrays) -> TextInput | VectorInput:
     names = _read_names(arrays)
     if header["kind"] == "text":
@@ -127,8 +138,8 @@ def _restore_input(header: Header, arrays: Arrays) -> TextInput | VectorInput:
     features = _take(arrays, "features", "<i8", (len(names),))
     n_features = header["n_features"]
     _require(type(n_features) is int and n_features > 0)
+    _require(((features >= 0) & (features < n_features)).all())  # before differences overflow
     _require((np.diff(features) > 0).all())
-    _require(not len(features) or (features[0] >= 0 and features[-1] < n_features))
     return VectorInput(n_features, features, tuple(names), header["keep_zeros"])
 
 
@@ -196,7 +207,8 @@ def _restore_table(arrays: Arrays, n_scores: int, n_known: int) -> ShapeTable | 
         return None
     starts = _take(arrays, "starts", "<i8", (n_known + 1,))
     n_levels = arrays["levels"].size
-    _require(starts[0] == 0 and starts[-1] == n_levels and (np.diff(starts) >= N_BINS).all())
+    _require(starts[0] == 0 and starts[-1] == n_levels)
+    _require((starts >= 0).all() and (np.diff(starts) >= N_BINS).all())
     table = ShapeTable(
         starts,
         _take(arrays, "levels", "<f8", (n_levels,)),

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Sequence
-from importlib.metadata import version as find_version
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +67,10 @@ def save_model(
     """
     if not isinstance(model, Model):
         from spokeshave.export import export_model
+        from spokeshave.versions import list_versions
 
-        versions = {name: find_version(name) for name in ("spokeshave", "numpy", "scikit-learn")}
-        model = export_model(
-            model,
-            classes=classes,
-            provenance={
-                "versions": {"python": platform.python_version(), **versions},
-                **(provenance or {}),
-            },
-        )
+        found = {"versions": list_versions(), **(provenance or {})}
+        model = export_model(model, classes=classes, provenance=found)
     write_whole(path, pack_model(model))
 
 

@@ -47,6 +47,16 @@ class SparseScorer:
     intercept: NDArray[np.float64]
     unit: bool
 
+    @property
+    def n_weights(self) -> int:
+        """How many weights there are."""
+        return len(self.weights)
+
+    def list_weights(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Return the features of class k and their weights."""
+        features = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return features[self.classes == k], self.weights[self.classes == k]
+
     def score(self, rows: Rows) -> NDArray[np.float64]:
         """Return the score of each document for each class."""
         scores, squares = self._add_up(rows)
@@ -68,7 +78,7 @@ class SparseScorer:
     def _add_up(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return sums of weights (documents x classes) and, where needed, of squared values."""
         shape = len(rows.indptr) - 1, len(self.intercept)
-        if "numba" not in sys.modules:
+        if sys.modules.get("numba") is None:
             return self._add_up_slowly(rows, shape)
 
         from spokeshave.kernels.sums import add_weights
@@ -138,6 +148,15 @@ class ShapedScorer:
     weights: NDArray[np.float32]
     norm: str | None
     intercept: NDArray[np.float64]
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights there are."""
+        return int(np.count_nonzero(self.weights))
+
+    def list_weights(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Return the features of class k and their weights."""
+        return np.arange(self.weights.shape[1]), self.weights[k]
 
     def score(self, rows: Rows) -> NDArray[np.float64]:
         """Return the score of each document for each class."""

@@ -60,10 +60,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where documents come from: names, how they were read, rows left out, and the command."""
+    """Where documents come from: names, how they were read, rows left out, and the command.
+
+    ``text_column`` is the name of the column of texts, for a model to look for it again.
+    """
 
     source: str
     read: str = ""
     test_source: str | None = None
     n_skipped: int = 0
     command: str = ""
+    text_column: str | None = None

@@ -28,6 +28,8 @@ from spokeshave.targets import binarize, check_targets
 from spokeshave.tracing import decide_unit, feature_curve
 from spokeshave.trained import train
 
+LOWEST_F1 = 0.1  # with less, a threshold lets in far more of the rest than of the class
+
 
 class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     """The whole job: a linear SVM on as few features as do as well as the best number of them.
@@ -61,8 +63,9 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         How much less than the best will do; one standard error over the folds by default.
     thresholds : {"auto", "best_f1", "zero"}, default="auto"
         The score at which a class begins: that of the best F1 in a cross-validation of the final
-        model, or zero. "auto" is the first for multilabel targets and the second for labels, which
-        go to the class of the highest score.
+        model, or zero; zero as well where that F1 is below 0.1, as in SCutFBR.1 of Yang (2001),
+        lest rare classes be found everywhere. "auto" is the first for multilabel targets and the
+        second for labels, which go to the class of the highest score.
     cv : int, splitter or iterable, default=5
         Folds, as in scikit-learn.
     n_jobs : int, optional
@@ -290,11 +293,12 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         if self.thresholds == "zero" or (self.thresholds == "auto" and not self.multilabel_):
             return np.zeros(cuts.size)
         if self.n_features == "auto" and self.final == self.method:
-            found = self.choice_.thresholds
+            curve = self.curve_
         else:
             curve = self._trace(X, y, svc, self.final, np.unique(cuts))
-            found = curve.thresholds[np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)]
-        return np.where(np.isfinite(found), found, 0.0)
+        at = np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)
+        found, is_found = curve.thresholds[at], curve.best_f1[at] >= LOWEST_F1
+        return np.where(np.isfinite(found) & is_found, found, 0.0)
 
     def _calibrate(
         self, X: Any, y: Any, indicator: sparse.csc_matrix, svc: DualLinearSVC, cut: Any

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import perf_counter
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from spokeshave.stopwatch import Stopwatch
 
 Result = TypeVar("Result")
 
 
-class Steps:
-    """Runs functions one after the other and times them.
+class Steps(Stopwatch):
+    """Runs functions one after the other and times them, with a bar and the time left.
 
     The bar is drawn on standard error, and only on a terminal.
 
     Parameters
     ----------
-    n_steps : int
-        How many there will be.
+    is_quiet : bool, default=False
+        Whether there is no bar at all.
 
     Attributes
     ----------
@@ -30,27 +38,31 @@ class Steps:
 
     Examples
     --------
-    >>> with Steps(1) as steps:
+    >>> with Steps() as steps:
+    ...     steps.plan({"adding": 1.0})
     ...     steps.run("adding", sum, [1, 2])
     3
     >>> list(steps.seconds)
     ['adding']
     """
 
-    def __init__(self, n_steps: int) -> None:
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        super().__init__()
         console = Console(stderr=True)
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.completed}/{task.total}"),
             TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=is_quiet or not console.is_terminal,
         )
-        self._task = self._progress.add_task("", total=n_steps)
-        self.seconds: dict[str, float] = {}
+        self._task = self._progress.add_task("", total=None)
+        self._shares: dict[str, float] = {}
+        self._done = 0.0
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -64,13 +76,29 @@ class Steps:
     ) -> None:
         self._progress.stop()
 
+    def plan(self, shares: Mapping[str, float]) -> None:
+        """Tell which steps are to come, and what share of the time each is likely to take."""
+        self._shares.update(shares)
+        self._progress.update(self._task, total=self._done + sum(shares.values()))
+
     def run(
         self, name: str, function: Callable[..., Result], *arguments: Any, **options: Any
     ) -> Result:
         """Run one step and return what the function returns."""
         self._progress.update(self._task, description=name)
-        start = perf_counter()
-        result = function(*arguments, **options)
-        self.seconds[name] = perf_counter() - start
-        self._progress.advance(self._task)
+        result = super().run(name, function, *arguments, **options)
+        share = self._shares.get(name, 0.0)
+        self._done += share
+        self._progress.advance(self._task, share)
         return result
+
+
+def prepare_job(steps: Steps, shares: Mapping[str, float]) -> None:
+    """Plan the steps of a job; where kernels are not compiled yet, that comes first."""
+    from spokeshave.cli.kernels import COMPILING, describe_preparation, prepare_kernels
+
+    if (preparation := describe_preparation()) == COMPILING:
+        steps.plan({preparation: 40.0, **shares})
+        steps.run(preparation, prepare_kernels)
+    else:
+        steps.plan(shares)

@@ -1,0 +1,140 @@
+"""``spokeshave curve``: quality at every cut, by every method asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spokeshave.cli import options
+from spokeshave.cli.chart import choose_glyphs, draw_chart
+from spokeshave.cli.printer import Printer
+from spokeshave.cli.reading import Reading, read_documents
+from spokeshave.cli.settings import make_settings
+
+if TYPE_CHECKING:
+    from spokeshave import FeatureCurve
+    from spokeshave.collection import Collection
+
+
+def curve(
+    source: options.Source,
+    text: options.Text = None,
+    label: options.Label = None,
+    label_separator: options.LabelSeparator = None,
+    test: options.Test = None,
+    hold_out: options.HoldOut = 0.0,
+    method: options.Method = "mask",
+    by: options.By = "normal",
+    cuts: options.Cuts = "paper",
+    C: options.Cost = "1",
+    measure: options.Measure = "best_f1",
+    weighting: options.Weighting = "binary",
+    min_df: options.MinDf = 2,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    under: options.Under = None,
+    skip_bad_rows: options.SkipBadRows = False,
+    seed: options.Seed = 0,
+    n_jobs: options.Jobs = -1,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure quality at every cut, without writing a model.
+
+    By cross-validation, or on test documents where there are some: what is then the best cut was
+    chosen on them. With --json there is a line for each method, class and cut.
+
+    Example: spokeshave curve tickets.csv --method mask,warm --cuts log
+    """
+    printer = Printer(as_json, quiet)
+    settings = make_settings(
+        method=method,
+        by=by,
+        cuts=cuts,
+        C=C,
+        measure=measure,
+        hold_out=hold_out,
+        weighting=weighting,
+        min_df=min_df,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    reading = Reading(
+        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test
+    )
+    collection, curves = _trace(reading, settings, printer)
+    for found in curves:
+        if as_json:
+            for line in _list_lines(found, collection.row_names):
+                printer.emit(line)
+        else:
+            _show(found, measure, collection.unit, printer)
+
+
+def _trace(
+    reading: Reading, settings: Any, printer: Printer
+) -> tuple[Collection, list[FeatureCurve]]:
+    from spokeshave.cli.steps import Steps, prepare_job
+    from spokeshave.job import list_steps, make_collection, pose, trace_curves
+
+    with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
+        given = steps.run("reading", read_documents, reading, printer)
+        shares = list_steps(settings, has_test=False)
+        del shares["training the model"]
+        prepare_job(steps, shares)
+        collection = steps.run("making rows", make_collection, given.train, given.test, settings)
+        svc = pose(collection, settings, steps)
+        return collection, trace_curves(collection, svc, settings, steps, on_test=True)
+
+
+def _list_lines(found: FeatureCurve, names: list[str]) -> list[dict[str, Any]]:
+    from spokeshave.evaluation import MEASURES
+
+    values = {name: found.per_class(name) for name in MEASURES}
+    return [
+        {
+            "method": found.method,
+            "by": found.by,
+            "evaluated_on": found.evaluated_on,
+            "class": name,
+            "fraction": float(fraction),
+            "n_features": float(found.n_features[k, cut]),
+            **{
+                measure: None if table[k, cut] != table[k, cut] else float(table[k, cut])
+                for measure, table in values.items()
+            },
+        }
+        for k, name in enumerate(names)
+        for cut, fraction in enumerate(found.fractions)
+    ]
+
+
+def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> None:
+    from spokeshave.figures import name_measure
+
+    n_folds = len(found.counts.won)
+    values = found.macro(measure)
+    errors = found.standard_error(measure) if n_folds > 1 else [float("nan")] * len(values)
+    best = found.best(measure)
+    chosen = found.smallest_within(name=measure) if n_folds > 1 else best
+    printer.say()
+    printer.say(
+        f"{found.method}, ranked by {found.by}, on the {found.evaluated_on}; "
+        f"{unit} kept per class, on average"
+        if n_folds == 1
+        else f"{found.method}, ranked by {found.by}, {n_folds}-fold cross-validation; "
+        f"{unit} kept per class, on average",
+        style="bold",
+    )
+    lines = draw_chart(
+        found.fractions.tolist(),
+        values.tolist(),
+        list(errors),
+        found.n_features.mean(axis=0).tolist(),
+        chosen=int(chosen.index),
+        measure=name_measure("macro", measure),
+        unit=unit,
+        width=printer.console.width if printer.console.is_terminal else 100,
+        glyphs=choose_glyphs(printer.console.encoding),
+    )
+    for line in lines:
+        printer.say(line)

@@ -1,0 +1,288 @@
+"""``spokeshave fit``: the whole job, from labelled documents to a model, a record and a report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spokeshave.cli import options
+from spokeshave.cli.chart import choose_glyphs, draw_chart
+from spokeshave.cli.printer import Printer
+from spokeshave.cli.reading import Given, Reading, read_documents
+from spokeshave.cli.settings import make_settings
+
+if TYPE_CHECKING:
+    from spokeshave.job import Finished
+    from spokeshave.record import RunRecord
+    from spokeshave.settings import Settings
+
+N_CLASSES = 30  # shown on a terminal; the report has all
+N_WORDS = 5
+
+
+def fit(
+    source: options.Source,
+    text: options.Text = None,
+    label: options.Label = None,
+    label_separator: options.LabelSeparator = None,
+    test: options.Test = None,
+    hold_out: options.HoldOut = 0.0,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            rich_help_panel=options.OUTPUT,
+            help="Where to write: OUT.model, OUT.run.json, OUT.html. [default: the name of the "
+            "source, here]",
+        ),
+    ] = None,
+    method: options.Method = "mask",
+    by: options.By = "normal",
+    cuts: options.Cuts = "paper",
+    C: options.Cost = "1",
+    measure: options.Measure = "best_f1",
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            rich_help_panel=options.JOB,
+            help="How much less than the best will do; one standard error by default.",
+        ),
+    ] = None,
+    weighting: options.Weighting = "binary",
+    min_df: options.MinDf = 2,
+    stability: Annotated[
+        bool,
+        typer.Option(
+            "--stability",
+            rich_help_panel=options.JOB,
+            help="Compare masked and retrained models as well.",
+        ),
+    ] = False,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    under: options.Under = None,
+    skip_bad_rows: options.SkipBadRows = False,
+    seed: options.Seed = 0,
+    n_jobs: options.Jobs = -1,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the smallest model that is as good as the best, and write it.
+
+    Reads, vectorizes and trains, measures quality at every cut by cross-validation, chooses the
+    smallest cut within one standard error of the best, and trains the final model on what it
+    keeps. Writes the model, the record of the run, and a report to open in a browser.
+
+    Example: spokeshave fit tickets.csv --text body --label queue
+    """
+    printer = Printer(as_json, quiet)
+    settings = make_settings(
+        method=method,
+        by=by,
+        cuts=cuts,
+        C=C,
+        measure=measure,
+        tolerance=tolerance,
+        hold_out=hold_out,
+        weighting=weighting,
+        min_df=min_df,
+        with_stability=stability,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    reading = Reading(
+        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test
+    )
+    prefix = choose_prefix(out, source)
+    report_run(*run_fit(partial(read_documents, reading), settings, prefix, printer), printer)
+
+
+def choose_prefix(out: str | None, source: str) -> Path:
+    """Return where to write, without the ends of the names; its folder must be there.
+
+    Examples
+    --------
+    >>> str(choose_prefix(None, "data/tickets.csv.gz"))
+    'tickets'
+    """
+    name = _strip_suffixes(Path(source).name) or "spokeshave"
+    prefix = Path(out.removesuffix(".model")) if out else Path(name)
+    if out and (out.endswith("/") or prefix.is_dir()):
+        prefix = prefix / name
+    if not prefix.parent.is_dir():
+        raise ValueError(f"{prefix.parent}: there is no such folder to write to; make it first")
+    return prefix
+
+
+def _strip_suffixes(name: str) -> str:
+    from spokeshave.corpus.files import strip_compression
+
+    stem = strip_compression(name).stem
+    return stem.removesuffix(".tar") if stem != "-" else ""
+
+
+def run_fit(
+    read: Callable[[Printer], Given], settings: Settings, prefix: Path, printer: Printer
+) -> tuple[Finished, dict[str, Path]]:
+    """Read documents, run the whole job, and write what it leaves."""
+    from spokeshave.cli.steps import Steps, prepare_job
+    from spokeshave.job import list_steps, run_job
+
+    with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
+        given = steps.run("reading", read, printer)
+        shares = list_steps(settings, has_test=given.test is not None)
+        prepare_job(steps, {**shares, "writing": 3.0})
+        origin = given.describe(describe_command())
+        finished = run_job(
+            given.train, given.test, settings=settings, origin=origin, stopwatch=steps
+        )
+        written = steps.run("writing", write_results, finished, prefix, printer)
+    return finished, written
+
+
+def report_run(finished: Finished, written: dict[str, Path], printer: Printer) -> None:
+    """Print what a run found, and where it is."""
+    if printer.as_json:
+        emit_run(finished.record, written, printer)
+    elif not printer.is_quiet:
+        show_run(finished.record, printer)
+        show_files(finished.record, written, printer)
+
+
+def describe_command() -> str:
+    """Return the command as it was typed."""
+    return shlex.join(["spokeshave", *sys.argv[1:]])
+
+
+def write_results(finished: Finished, prefix: Path, printer: Printer) -> dict[str, Path]:
+    """Write the model, the record, and the report where it can be made."""
+    from spokeshave.record import write_record
+    from spokeshave.whole_files import write_whole
+
+    written = {
+        "model": prefix.with_name(f"{prefix.name}.model"),
+        "record": prefix.with_name(f"{prefix.name}.run.json"),
+        "report": prefix.with_name(f"{prefix.name}.html"),
+    }
+    write_whole(written["model"], finished.content)
+    write_record(finished.record, written["record"])
+    try:
+        from spokeshave.report import render_report
+
+        page = render_report(finished.record)
+    except ImportError as error:
+        printer.note(f"no report was written: {error}")
+        del written["report"]
+    else:
+        write_whole(written["report"], page.encode("utf-8"))
+    return written
+
+
+def emit_run(record: RunRecord, written: dict[str, Path], printer: Printer) -> None:
+    """Print the result for machines; the record has all of it."""
+    found = asdict(record)
+    names = ("headline", "data", "settings", "choice", "cuts", "model", "full_model")
+    printer.emit(
+        {
+            **{name: found[name] for name in names},
+            "seconds": record.making.seconds,
+            "files": {name: str(path) for name, path in written.items()},
+        }
+    )
+
+
+def show_run(record: RunRecord, printer: Printer) -> None:
+    """Print what a run found: the curve, the choice, the judgement, and the strongest words."""
+    glyphs = choose_glyphs(printer.console.encoding)
+    data = record.data
+    printer.say(
+        f"{data.n_documents:,} documents, {len(record.classes):,} classes, "
+        f"{data.n_features:,} {data.unit}, {data.per_document:.0f} of them in a document"
+    )
+    show_curve(record, printer)
+    printer.say()
+    printer.say(record.headline.replace("±", glyphs.plus_minus), style="bold")
+    show_judgements(record, printer)
+    show_words(record, printer)
+
+
+def show_curve(record: RunRecord, printer: Printer) -> None:
+    """Draw the curve that the choice was made from, in characters."""
+    from spokeshave.figures import name_measure
+
+    choice, cuts = record.choice, record.cuts
+    if choice is None or cuts is None:
+        return
+    found = record.curves[0].measures[choice.measure]
+    values = found.macro if choice.average == "macro" else found.micro
+    errors = (found.macro_error if choice.average == "macro" else found.micro_error) or []
+    nan = float("nan")
+    printer.say()
+    glyphs = choose_glyphs(printer.console.encoding)
+    lines = draw_chart(
+        record.curves[0].fractions,
+        [nan if value is None else value for value in values],
+        [nan if error is None else error for error in errors] or [nan] * len(values),
+        cuts.n_features,
+        chosen=choice.index,
+        measure=name_measure(choice.average, choice.measure),
+        unit=record.data.unit,
+        width=printer.console.width if printer.console.is_terminal else 100,
+        glyphs=glyphs,
+    )
+    for number, line in enumerate(lines):
+        printer.say(line, style="bold" if number == 1 + choice.index else None)
+
+
+def show_judgements(record: RunRecord, printer: Printer) -> None:
+    """Print how the final model does on documents it has not seen, and what it is compared with."""
+    rows = [
+        [
+            model.made_by,
+            *(f"{value:.3f}" for value in (found.accuracy, found.macro_f1, found.micro_f1)),
+            f"{model.n_features:,}",
+            f"{model.n_weights:,}",
+        ]
+        for model in (record.model, record.full_model)
+        if model is not None and (found := model.judgement) is not None
+    ]
+    if rows and (judged := record.model.judgement) is not None:
+        printer.say()
+        printer.say(f"judged on {judged.n_documents:,} documents: {judged.judged_on}")
+        printer.tabulate(
+            ["", "accuracy", "macro-F1", "micro-F1", record.data.unit, "weights"], rows
+        )
+
+
+def show_words(record: RunRecord, printer: Printer) -> None:
+    """Print the strongest words for each class."""
+    if not record.words:
+        return
+    printer.say()
+    rows = [
+        [words.name, " ".join(word.name for word in words.positive[:N_WORDS])]
+        for words in record.words[:N_CLASSES]
+    ]
+    printer.tabulate(["class", f"strongest {record.data.unit}"], rows, n_left=2)
+    if len(record.words) > N_CLASSES:
+        printer.say(f"and {len(record.words) - N_CLASSES:,} more classes, in the report")
+
+
+def show_files(record: RunRecord, written: dict[str, Path], printer: Printer) -> None:
+    """Print where everything is, and what to try next."""
+    printer.say()
+    for name, path in written.items():
+        printer.say(f"{name:7} {path}")
+    model = shlex.quote(str(written["model"]))
+    text = "echo 'a text to classify' | " if record.data.unit == "words" else ""
+    source = "-" if record.data.unit == "words" else "more.svm"
+    printer.say()
+    printer.say(f"Try: {text}spokeshave predict {model} {source}")

@@ -1,0 +1,80 @@
+"""What a command prints: results on standard output, notes on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDE = 10_000  # nothing that is piped is folded
+
+
+@dataclass(frozen=True)
+class Printer:
+    """Prints for people on a terminal, plain text where output is piped, or JSON lines.
+
+    Attributes
+    ----------
+    as_json : bool
+        Whether results are JSON; what is said in words is then left out.
+    is_quiet : bool
+        Whether notes are left out.
+    """
+
+    as_json: bool = False
+    is_quiet: bool = False
+
+    def note(self, sentence: str) -> None:
+        """Tell something that is worth knowing, beside the result."""
+        if not self.is_quiet:
+            print(f"note: {sentence}", file=sys.stderr)
+
+    def emit(self, record: Any) -> None:
+        """Print one JSON value on a line of its own."""
+        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+
+    def say(self, text: str = "", *, style: str | None = None) -> None:
+        """Print a line of words as it is: nothing in it is markup."""
+        self.console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+    def tabulate(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, n_left: int = 1
+    ) -> None:
+        """Print a table; all but the first columns are aligned to the right."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False)
+        for number, column in enumerate(columns):
+            side: Any = "left" if number < n_left else "right"
+            table.add_column(Text(column), justify=side, overflow="fold")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        with self.console.capture() as captured:
+            self.console.print(table)
+        for line in captured.get().splitlines():
+            self.console.out(line.rstrip(), highlight=False)
+
+    @contextmanager
+    def noting_warnings(self) -> Iterator[None]:
+        """Turn the warnings of what is done within into notes, each once, when it is done."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for sentence in dict.fromkeys(str(warning.message) for warning in caught):
+            self.note(sentence)
+
+    @cached_property
+    def console(self) -> Console:
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        return console if console.is_terminal else Console(highlight=False, width=WIDE)

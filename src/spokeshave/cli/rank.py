@@ -1,0 +1,122 @@
+"""``spokeshave rank``: the features that tell most about each class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spokeshave.cli import options
+from spokeshave.cli.printer import Printer
+from spokeshave.cli.reading import Reading, read_documents
+from spokeshave.cli.settings import make_settings
+
+if TYPE_CHECKING:
+    from spokeshave import Ranking
+    from spokeshave.collection import Collection
+
+
+def rank(
+    source: options.Source,
+    text: options.Text = None,
+    label: options.Label = None,
+    label_separator: options.LabelSeparator = None,
+    by: options.By = "normal",
+    top: Annotated[int, typer.Option(min=1, help="How many features of each class.")] = 10,
+    of_class: Annotated[
+        str | None, typer.Option("--class", help="This class only.", show_default=False)
+    ] = None,
+    C: options.Cost = "1",
+    weighting: options.Weighting = "binary",
+    min_df: options.MinDf = 2,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    under: options.Under = None,
+    skip_bad_rows: options.SkipBadRows = False,
+    seed: options.Seed = 0,
+    n_jobs: options.Jobs = -1,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """List the features that tell most about each class.
+
+    With --json there is a line for each class and feature, with its score.
+
+    Example: spokeshave rank tickets.csv --by information_gain --top 20
+    """
+    printer = Printer(as_json, quiet)
+    settings = make_settings(
+        by=by,
+        C=C,
+        weighting=weighting,
+        min_df=min_df,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    reading = Reading(
+        source, text, label, label_separator, format, encoding, under, skip_bad_rows, None
+    )
+    collection, ranking = _rank(reading, settings, printer)
+    names = collection.row_names
+    if of_class is not None and of_class not in names:
+        listed = ", ".join(map(repr, names[:10]))
+        raise ValueError(f"--class must be one of {listed}. Got {of_class!r} instead.")
+    rows = [k for k, name in enumerate(names) if of_class in (None, name)]
+    if as_json:
+        for line in _list_lines(ranking, collection, rows, top):
+            printer.emit(line)
+    else:
+        _show(ranking, collection, rows, top, printer)
+
+
+def _rank(reading: Reading, settings: Any, printer: Printer) -> tuple[Collection, Ranking]:
+    from spokeshave.cli.steps import Steps, prepare_job
+    from spokeshave.job import make_collection, pose, rank_collection
+
+    with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
+        given = steps.run("reading", read_documents, reading, printer)
+        prepare_job(steps, {"making rows": 1.0, "ranking": 2.0})
+        collection = steps.run("making rows", make_collection, given.train, None, settings)
+        svc = pose(collection, settings, steps)
+        return collection, steps.run("ranking", rank_collection, collection, svc, settings)
+
+
+def _list_lines(
+    ranking: Ranking, collection: Collection, rows: list[int], top: int
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "class": collection.row_names[k],
+            "by": ranking.by,
+            "rank": place,
+            "feature": str(collection.feature_names[j]),
+            "score": float(ranking.scores[k, j]),
+        }
+        for k in rows
+        for place, j in enumerate(ranking.list_ranked(k)[:top], 1)
+    ]
+
+
+def _show(
+    ranking: Ranking, collection: Collection, rows: list[int], top: int, printer: Printer
+) -> None:
+    if len(rows) == 1:
+        printer.tabulate(
+            [collection.unit.removesuffix("s"), ranking.by],
+            [
+                [str(collection.feature_names[j]), f"{ranking.scores[rows[0], j]:.4g}"]
+                for j in ranking.list_ranked(rows[0])[:top]
+            ],
+        )
+        return
+    printer.tabulate(
+        ["class", f"strongest {collection.unit} by {ranking.by}"],
+        [
+            [
+                collection.row_names[k],
+                " ".join(str(collection.feature_names[j]) for j in ranking.list_ranked(k)[:top]),
+            ]
+            for k in rows
+        ],
+        n_left=2,
+    )

@@ -1,0 +1,107 @@
+"""Documents for a command: read as its options say, with a word on what was guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spokeshave.cli.printer import Printer
+
+if TYPE_CHECKING:
+    from spokeshave.corpus import Source
+    from spokeshave.settings import Origin
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which documents to read, and how."""
+
+    source: str
+    text: str | None
+    label: str | None
+    label_separator: str | None
+    format: str | None
+    encoding: str | None
+    under: str | None
+    skip_bad_rows: bool
+    test: str | None
+
+    def __post_init__(self) -> None:
+        if self.source == "-" == self.test:
+            raise ValueError("Only one of the documents and --test can come from standard input.")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was read: documents to train on, those to test on or None, and words about them."""
+
+    train: Any
+    test: Any
+    name: str
+    read: str
+    test_name: str | None = None
+    n_skipped: int = 0
+    text_column: str | None = None
+
+    def describe(self, command: str) -> Origin:
+        """Return where the documents come from, for the record of a run."""
+        from spokeshave.settings import Origin
+
+        return Origin(
+            source=self.name,
+            read=self.read,
+            test_source=self.test_name,
+            n_skipped=self.n_skipped,
+            command=command,
+            text_column=self.text_column,
+        )
+
+
+def read_documents(reading: Reading, printer: Printer) -> Given:
+    """Read the documents of a command, and tell what was guessed."""
+    from spokeshave.corpus import Split
+
+    source = _load(reading, reading.source, printer)
+    train: Any = source.documents
+    test: Any = None
+    test_name = None
+    if isinstance(train, Split):
+        train, test, test_name = train.train, train.test, f"the test part of {source.name}"
+    if reading.test is not None:
+        other = _load(reading, reading.test, printer, n_features=_count_columns(train))
+        test, test_name = other.documents, other.name
+        if isinstance(test, Split):
+            test = test.test
+    n_skipped = train.skipped
+    if n_skipped:
+        printer.note(f"{n_skipped:,} malformed rows were left out of {source.name}")
+    column = source.text if isinstance(source.text, str) else None
+    return Given(train, test, source.name, source.read, test_name, n_skipped, column)
+
+
+def _load(reading: Reading, path: str, printer: Printer, n_features: int | None = None) -> Source:
+    from spokeshave.corpus import load_source
+    from spokeshave.corpus.column_names import check_column
+
+    source = load_source(
+        path,
+        text=None if reading.text is None else check_column(reading.text),
+        label=None if reading.label is None else check_column(reading.label),
+        label_separator=reading.label_separator,
+        format=reading.format,
+        encoding=reading.encoding,
+        under=reading.under,
+        bad_rows="skip" if reading.skip_bad_rows else "raise",
+        n_features=n_features,
+    )
+    for guess in source.guesses:
+        printer.note(f"{source.name}: {guess}")
+    return source
+
+
+def _count_columns(documents: Any) -> int | None:
+    """Return how many features vectors have, for others to be read with as many."""
+    from scipy import sparse
+
+    X: Any = getattr(documents, "X", None)
+    return int(X.shape[1]) if sparse.issparse(X) else None

@@ -1,0 +1,13 @@
+"""The versions of what a result may depend on."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def list_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages, by name."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
