@@ -25,9 +25,11 @@ def replace_whole(path: str | Path) -> Iterator[IO[bytes]]:
     ...     Path(folder, "words.txt").read_bytes()
     b'oak'
     """
-    path = Path(path)
+    path = Path(path).resolve()  # what a link leads to is written, and the link stays
     if path.is_dir():
         raise ValueError(f"{path}: this is a folder; name a file to write")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: this is not a file, which alone can be written whole")
     try:
         temporary = NamedTemporaryFile(  # noqa: SIM115
             dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False

@@ -189,6 +189,12 @@ def test_unknown_target(tmp_path):
     assert fail(path, target="class").problem.startswith("there is more than one attribute 'class'")
 
 
+def test_target_that_is_no_name(tmp_path):
+    path = write(tmp_path / "x.arff", "67,none,low\n")
+    with pytest.raises(ValueError, match=r"^target must be the name of an attribute\. Got 3 inst"):
+        read_arff(path, target=3)
+
+
 @pytest.fixture(scope="module")
 def forman(data_folder):
     return {

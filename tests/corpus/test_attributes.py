@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from spokeshave.corpus.attributes import Feature, parse_attribute
+from spokeshave.corpus.attributes import Feature, StringAttribute, parse_attribute
 from spokeshave.corpus.bad_rows import MalformedRow
 
 
@@ -53,6 +53,15 @@ def test_attributes_that_are_no_features(declaration):
 def test_malformed_declarations(declaration, problem):
     with pytest.raises(MalformedRow, match=f"^{problem}$"):
         parse_attribute(declaration)
+
+
+def test_strings():
+    text = parse_attribute("@attribute x string")
+    assert isinstance(text, StringAttribute)
+    assert text.read_text("") == ""
+    for cell in ("?", None):
+        with pytest.raises(MalformedRow, match=r"^the text 'x' is missing$"):
+            text.read_text(cell)
 
 
 def test_numeric_cells():

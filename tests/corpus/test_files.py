@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import zipfile
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import pytest
 from spokeshave.corpus.files import (
     decode,
     explain_damage,
+    is_hidden,
     open_binary,
     open_text,
+    require_lasting,
     strip_compression,
 )
 from spokeshave.errors import CorpusError
@@ -132,6 +135,42 @@ def test_zip_with_several_files(tmp_path):
     path = write_zip(tmp_path / "x.zip", {"a.csv": "", "b.csv": ""})
     with pytest.raises(CorpusError, match=r"it must hold one file and holds 2; unpack it$"):
         read(path)
+
+
+def test_hidden_files_in_a_zip_are_not_counted(tmp_path):
+    hidden = [".DS_Store", "data/.a.csv", ".git/config", "__MACOSX/._a.csv"]
+    path = write_zip(tmp_path / "x.zip", {**dict.fromkeys(hidden, ""), "./data/a.csv": "content"})
+    assert read(path) == "content"
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("a.csv", False),
+        ("./a.csv", False),
+        ("../a.csv", False),
+        ("/data/a.csv", False),
+        ("data/.a.csv", True),
+        ("./.data/a.csv", True),
+        ("__MACOSX/a.csv", True),
+    ],
+)
+def test_hidden_files(name, hidden):
+    assert is_hidden(name) == hidden
+
+
+def test_pipe(tmp_path):
+    os.mkfifo(tmp_path / "x")
+    with pytest.raises(CorpusError, match=r"x: it is a pipe; pass - and pipe it into standard inp"):
+        require_lasting(tmp_path / "x")
+    (tmp_path / "y").touch()
+    require_lasting(tmp_path / "y")
+    require_lasting(tmp_path / "nothing")
+
+
+def test_what_is_no_damage_passes():
+    with pytest.raises(KeyError), explain_damage("x.csv"):
+        raise KeyError("x")
 
 
 def test_zip_is_searched_for_one_kind_of_file(tmp_path):

@@ -19,3 +19,13 @@ def test_import_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert not {"numba", "sklearn", "polars", "pandas"} & set(loaded.stdout.split())
+
+
+def test_telling_and_looking_load_no_arrays():
+    code = (
+        "import sys\n"
+        "from spokeshave.corpus import columns, formats, markup, standard_input\n"
+        "print(sorted({'numpy', 'scipy', 'polars', 'sklearn'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

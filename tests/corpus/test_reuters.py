@@ -86,6 +86,27 @@ def test_story_without_a_part(tmp_path):
     assert error.value.problem == "the story must have NEWID, TOPICS and LEWISSPLIT"
 
 
+@pytest.mark.parametrize("number", ["abc", "", "1.5", "9" * 5_000])
+def test_story_whose_number_is_none(tmp_path, number):
+    (tmp_path / "x.sgm").write_text(story(1) + story(number))
+    with pytest.raises(CorpusError) as error:
+        list(read_stories(tmp_path))
+    assert (error.value.path, error.value.line) == (str(tmp_path / "x.sgm"), 5)
+    assert error.value.problem.startswith(
+        f"the NEWID of the story must be a whole number and is '{number[:60]}"
+    )
+
+
+@pytest.mark.parametrize("name", ["X.SGM", "x.sgml"])
+def test_every_spelling_of_the_end(tmp_path, tmp_path_factory, name):
+    path = tmp_path_factory.mktemp("archive") / "x.tar"
+    (tmp_path / name).write_text(story(1))
+    with tarfile.open(path, "w") as archive:
+        archive.add(tmp_path, arcname=".")
+    for source in (tmp_path, tmp_path / name, path):
+        assert [story.number for story in read_stories(source)] == [1]
+
+
 def test_no_sgm_file(tmp_path):
     with pytest.raises(CorpusError, match=r"there is no \.sgm file in it$"):
         read_reuters(tmp_path)

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -41,12 +42,17 @@ def main() -> None:
 
 def run() -> int:
     """Run the command line and return its exit code."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what cannot be shown ends no long run
     try:
         code = make_app(sys.argv[1:])(standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
-        return _explain("interrupted; nothing was left half-written", INTERRUPTED)
-    except BrokenPipeError:
+        code = INTERRUPTED
+    except (BrokenPipeError, SystemExit) as ended:
+        # The parser of options turns a broken pipe into an exit.
+        if not isinstance(ended.__context__ or ended, BrokenPipeError):
+            raise
         # Whoever read the output has had enough. What is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -54,13 +60,23 @@ def run() -> int:
         if hasattr(error, "format_message"):  # of the parser of options
             return _explain(error.format_message(), BAD_INPUT)
         if isinstance(error, ValueError | OSError | ImportError):
-            return _explain(str(error), BAD_INPUT)
+            return _explain(_word(error), BAD_INPUT)
         raise
+    if code == INTERRUPTED:  # which is also what the parser of options makes of an interrupt
+        return _explain("interrupted; nothing was left half-written", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
+def _word(error: Exception) -> str:
+    """Return what an error says, without the number that the system has for it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
 def _explain(sentence: str, code: int) -> int:
-    print(f"spokeshave: {sentence}", file=sys.stderr)
+    if sentence:  # there is none where the help was shown instead
+        print(f"spokeshave: {sentence}", file=sys.stderr)
     return code
 
 

@@ -74,10 +74,12 @@ def _trace(
     reading: Reading, settings: Any, printer: Printer
 ) -> tuple[Collection, list[FeatureCurve]]:
     from spokeshave.cli.steps import Steps, prepare_job
-    from spokeshave.job import list_steps, make_collection, pose, trace_curves
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         given = steps.run("reading", read_documents, reading, printer)
+        # Slow: bad input is told without it.
+        from spokeshave.job import list_steps, make_collection, pose, trace_curves
+
         shares = list_steps(settings, has_test=False)
         del shares["training the model"]
         prepare_job(steps, shares)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -105,21 +106,32 @@ def fit(
     report_run(*run_fit(partial(read_documents, reading), settings, prefix, printer), printer)
 
 
-def choose_prefix(out: str | None, source: str) -> Path:
-    """Return where to write, without the ends of the names; its folder must be there.
+def choose_prefix(out: str | None, source: str, ending: str = "") -> Path:
+    """Return where to write, without the ends of the names; it must be possible to write there.
 
     Examples
     --------
     >>> str(choose_prefix(None, "data/tickets.csv.gz"))
     'tickets'
     """
-    name = _strip_suffixes(Path(source).name) or "spokeshave"
+    name = (_strip_suffixes(Path(os.path.abspath(source)).name) or "spokeshave") + ending
     prefix = Path(out.removesuffix(".model")) if out else Path(name)
     if out and (out.endswith("/") or prefix.is_dir()):
         prefix = prefix / name
     if not prefix.parent.is_dir():
         raise ValueError(f"{prefix.parent}: there is no such folder to write to; make it first")
+    if not os.access(prefix.parent, os.W_OK):
+        raise ValueError(f"{prefix.parent}: writing to this folder is not permitted")
+    for path in name_files(prefix).values():
+        if path.is_dir():
+            raise ValueError(f"{path}: this is a folder; name another place with --out")
     return prefix
+
+
+def name_files(prefix: Path) -> dict[str, Path]:
+    """Return the files that a run leaves: the model, the record and the report."""
+    ends = {"model": ".model", "record": ".run.json", "report": ".html"}
+    return {name: prefix.with_name(prefix.name + end) for name, end in ends.items()}
 
 
 def _strip_suffixes(name: str) -> str:
@@ -134,10 +146,11 @@ def run_fit(
 ) -> tuple[Finished, dict[str, Path]]:
     """Read documents, run the whole job, and write what it leaves."""
     from spokeshave.cli.steps import Steps, prepare_job
-    from spokeshave.job import list_steps, run_job
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         given = steps.run("reading", read, printer)
+        from spokeshave.job import list_steps, run_job  # slow: bad input is told without it
+
         shares = list_steps(settings, has_test=given.test is not None)
         prepare_job(steps, {**shares, "writing": 3.0})
         origin = given.describe(describe_command())
@@ -167,11 +180,7 @@ def write_results(finished: Finished, prefix: Path, printer: Printer) -> dict[st
     from spokeshave.record import write_record
     from spokeshave.whole_files import write_whole
 
-    written = {
-        "model": prefix.with_name(f"{prefix.name}.model"),
-        "record": prefix.with_name(f"{prefix.name}.run.json"),
-        "report": prefix.with_name(f"{prefix.name}.html"),
-    }
+    written = name_files(prefix)
     write_whole(written["model"], finished.content)
     write_record(finished.record, written["record"])
     try:

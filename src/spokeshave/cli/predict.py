@@ -180,7 +180,8 @@ def _open_vectors(model: Any, asked: _Asked, printer: Printer) -> Iterator[Opene
         bad_rows=asked.bad_rows,
         n_features=model.input.n_features if is_svmlight else None,
     )
-    assert isinstance(loaded.documents, Vectors)
+    if not isinstance(loaded.documents, Vectors):
+        raise ValueError(f"{asked.source}: the model reads vectors, and these are texts")
     X = loaded.documents.X
     if loaded.documents.skipped:
         printer.note(f"{loaded.documents.skipped:,} malformed rows were left out")

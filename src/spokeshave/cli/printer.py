@@ -39,7 +39,8 @@ class Printer:
 
     def emit(self, record: Any) -> None:
         """Print one JSON value on a line of its own."""
-        print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+        is_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
+        print(json.dumps(record, ensure_ascii=is_ascii, allow_nan=False))
 
     def say(self, text: str = "", *, style: str | None = None) -> None:
         """Print a line of words as it is: nothing in it is markup."""

@@ -71,10 +71,12 @@ def rank(
 
 def _rank(reading: Reading, settings: Any, printer: Printer) -> tuple[Collection, Ranking]:
     from spokeshave.cli.steps import Steps, prepare_job
-    from spokeshave.job import make_collection, pose, rank_collection
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         given = steps.run("reading", read_documents, reading, printer)
+        # Slow: bad input is told without it.
+        from spokeshave.job import make_collection, pose, rank_collection
+
         prepare_job(steps, {"making rows": 1.0, "ranking": 2.0})
         collection = steps.run("making rows", make_collection, given.train, None, settings)
         svc = pose(collection, settings, steps)

@@ -63,7 +63,6 @@ def shape(
     Example: spokeshave shape diabetes.arff
     """
     from spokeshave.cli.steps import Steps, prepare_job
-    from spokeshave.reshaping import list_shaping_steps, run_shaping
 
     printer = Printer(as_json, quiet)
     settings = make_settings(
@@ -78,11 +77,12 @@ def shape(
     reading = Reading(
         source, text, label, label_separator, format, encoding, under, skip_bad_rows, test
     )
-    prefix = choose_prefix(out, source)
-    if out is None:
-        prefix = prefix.with_name(f"{prefix.name}-shaped")
+    prefix = choose_prefix(out, source, "-shaped")
     with printer.noting_warnings(), Steps(is_quiet=quiet) as steps:
         given = steps.run("reading", read_documents, reading, printer)
+        # Slow: bad input is told without it.
+        from spokeshave.reshaping import list_shaping_steps, run_shaping
+
         prepare_job(steps, {**list_shaping_steps(), "writing": 3.0})
         origin = given.describe(describe_command())
         finished = run_shaping(

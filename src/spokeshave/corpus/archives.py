@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from posixpath import normpath
 from stat import S_ISLNK
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from spokeshave.corpus.files import explain_damage, require_unlocked
+from spokeshave.corpus.files import explain_damage, is_hidden, require_unlocked
 from spokeshave.errors import CorpusError
+
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
 
 Wanted: TypeAlias = Callable[[str], bool]
 Members: TypeAlias = Iterator[tuple[str, bytes]]
@@ -63,7 +64,9 @@ def _read_folder(folder: Path, wanted: Wanted) -> Members:
 
 
 def _read_zip(path: Path, wanted: Wanted) -> Members:
-    with zipfile.ZipFile(path) as archive:
+    from zipfile import ZipFile
+
+    with ZipFile(path) as archive:
         files = {normpath(info.filename): info for info in archive.infolist() if _is_file(info)}
         for name in sorted(filter(wanted, filter(_is_plain, files)), key=_parts):
             require_unlocked(files[name], path)
@@ -71,6 +74,8 @@ def _read_zip(path: Path, wanted: Wanted) -> Members:
 
 
 def _read_tar(path: Path, wanted: Wanted) -> Members:
+    import tarfile
+
     # A compressed tar can only be read from front to back, so what is wanted is kept and sorted.
     contents: dict[str, bytes] = {}
     try:
@@ -87,13 +92,14 @@ def _read_tar(path: Path, wanted: Wanted) -> Members:
         yield name, contents[name]
 
 
-def _is_file(info: zipfile.ZipInfo) -> bool:
+def _is_file(info: ZipInfo) -> bool:
     return not info.is_dir() and not S_ISLNK(info.external_attr >> 16)
 
 
 def _is_plain(name: str) -> bool:
     # The first part of an absolute name is empty.
-    return all(part and not part.startswith((".", "__MACOSX")) for part in _parts(name))
+    leads_out = _parts(name)[0] in ("", "..")
+    return not leads_out and not is_hidden(name)
 
 
 def _parts(name: str) -> list[str]:

@@ -1,18 +1,16 @@
-"""The ARFF format: a header that declares attributes, then dense or sparse rows."""
+"""Documents in the ARFF format, whose attributes become columns of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from itertools import accumulate, chain
 from pathlib import Path
 
-from spokeshave.corpus.attributes import Attribute, Feature, NominalAttribute, parse_attribute
+from spokeshave.corpus.attributes import Feature, NominalAttribute
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow
-from spokeshave.corpus.cells import split_cells, split_entries
 from spokeshave.corpus.documents import Vectors
-from spokeshave.corpus.files import open_text
+from spokeshave.corpus.relations import Relation, open_relation
 from spokeshave.corpus.sparse_rows import SparseRows
-from spokeshave.corpus.wording import quote, quote_all
+from spokeshave.corpus.wording import quote
 from spokeshave.errors import CorpusError
 
 
@@ -63,13 +61,11 @@ def read_arff(
     """
     troubles = BadRows(path, bad_rows)
     labels, rows, is_sparse = [], SparseRows(), False
-    with open_text(path, encoding, member_suffix=".arff") as stream:
-        lines = _read_lines(stream)
-        attributes = _read_header(path, lines)
-        relation = _Relation(path, attributes, _find_target(path, attributes, target))
+    with open_relation(path, encoding) as (relation, lines):
+        encoder = _Encoder(relation, relation.locate(target))
         for number, line in lines:
             try:
-                label, columns, values = relation.encode(line)
+                label, columns, values = encoder.encode(line)
             except MalformedRow as problem:
                 troubles.report(problem, number)
             else:
@@ -77,19 +73,17 @@ def read_arff(
                 rows.append(columns, values)
                 is_sparse = is_sparse or line.startswith("{")
     troubles.require_documents(len(labels))
-    X = rows.to_csr(len(relation.feature_names))
-    return Vectors(
-        X if is_sparse else X.toarray(), labels, relation.feature_names, troubles.skipped
-    )
+    X = rows.to_csr(len(encoder.feature_names))
+    return Vectors(X if is_sparse else X.toarray(), labels, encoder.feature_names, troubles.skipped)
 
 
-class _Relation:
+class _Encoder:
     """Knows the columns that the cells of a row fill, and the cell that is the class."""
 
-    def __init__(self, path: str | Path, attributes: list[Attribute], target: int) -> None:
-        self._width = len(attributes)
-        self._target, self._class = target, attributes[target]
-        self._features = _choose_features(path, attributes, target)
+    def __init__(self, relation: Relation, target: int) -> None:
+        self._relation = relation
+        self._target, self._class = target, relation.attributes[target]
+        self._features = _choose_features(relation, target)
         self._omitted = {
             position: feature.omitted
             for position, feature in self._features.items()
@@ -102,7 +96,9 @@ class _Relation:
 
     def encode(self, line: str) -> tuple[str, list[int], list[float]]:
         """Return the label of a row, the columns it fills, and what it fills them with."""
-        cells = self._split_sparse(line) if line.startswith("{") else self._split_dense(line)
+        cells = self._relation.split(line)
+        if line.startswith("{"):
+            cells = self._omitted | cells
         label = self._class.read_label(cells.pop(self._target, None))
         columns, values = [], []
         for position, cell in cells.items():
@@ -111,71 +107,15 @@ class _Relation:
             values.append(value)
         return label, columns, values
 
-    def _split_dense(self, line: str) -> dict[int, str]:
-        cells = split_cells(line)
-        if len(cells) != self._width:
-            raise MalformedRow(f"the row has {len(cells)} values for {self._width} attributes")
-        return dict(enumerate(cells))
 
-    def _split_sparse(self, line: str) -> dict[int, str]:
-        if not line.endswith("}"):
-            raise MalformedRow("the sparse row does not end with '}'")
-        cells = split_entries(line[1:-1])
-        if cells and not 0 <= min(cells) <= max(cells) < self._width:
-            raise MalformedRow(f"the indices must lie between 0 and {self._width - 1}")
-        return self._omitted | cells
-
-
-def _choose_features(
-    path: str | Path, attributes: list[Attribute], target: int
-) -> dict[int, Feature]:
+def _choose_features(relation: Relation, target: int) -> dict[int, Feature]:
     features = {}
-    for position, attribute in enumerate(attributes):
+    for position, attribute in enumerate(relation.attributes):
         if position == target:
             continue
         if not isinstance(attribute, Feature):
             name = quote(attribute.name)
             problem = f"the attribute {name} is neither numeric nor nominal; remove it"
-            raise CorpusError(path, problem)
+            raise CorpusError(relation.path, problem)
         features[position] = attribute
     return features
-
-
-def _find_target(path: str | Path, attributes: list[Attribute], target: str | None) -> int:
-    names = [attribute.name for attribute in attributes]
-    if target is None:
-        return len(names) - 1
-    if names.count(target) == 1:
-        return names.index(target)
-    number = "more than one" if target in names else "no"
-    problem = f"there is {number} attribute {quote(target)}; the attributes are {quote_all(names)}"
-    raise CorpusError(path, problem)
-
-
-def _read_header(path: str | Path, lines: Iterator[tuple[int, str]]) -> list[Attribute]:
-    """Read what is declared, up to and with the line ``@data``."""
-    attributes: list[Attribute] = []
-    for number, line in lines:
-        keyword = line.split(None, 1)[0].lower()
-        if keyword == "@data" and attributes:
-            return attributes
-        if keyword == "@attribute":
-            attributes.append(_parse_attribute(path, number, line))
-        elif keyword != "@relation":
-            raise CorpusError(path, "the header must declare attributes, then @data", number)
-    raise CorpusError(path, "there is no @data; this is not ARFF, or cut short")
-
-
-def _parse_attribute(path: str | Path, number: int, line: str) -> Attribute:
-    try:
-        return parse_attribute(line)
-    except MalformedRow as problem:
-        raise CorpusError(path, str(problem), number) from None
-
-
-def _read_lines(stream: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield each line that is neither blank nor a comment, with its number."""
-    for number, line in enumerate(stream, 1):
-        content = line.strip()
-        if content and not content.startswith("%"):
-            yield number, content

@@ -34,7 +34,9 @@ def parse_attribute(declaration: str) -> Attribute:
     keyword = kind.lower().partition(" ")[0]
     if keyword in ("numeric", "real", "integer"):
         return NumericAttribute(name)
-    if keyword in ("string", "date"):
+    if keyword == "string":
+        return StringAttribute(name)
+    if keyword == "date":
         return Attribute(name)
     raise MalformedRow(f"the type {quote(kind)} of the attribute {quote(name)} is unknown")
 
@@ -61,6 +63,22 @@ class Attribute:
         if label is None or label == MISSING:
             raise MalformedRow(f"the class {quote(self.name)} is missing")
         return label
+
+
+class StringAttribute(Attribute):
+    """A string, which can be the text of a document too.
+
+    Examples
+    --------
+    >>> StringAttribute("story").read_text("Oil rose.")
+    'Oil rose.'
+    """
+
+    def read_text(self, cell: str | None) -> str:
+        """Return the text of a cell, None being a cell left out of a sparse row."""
+        if cell is None or cell == MISSING:
+            raise MalformedRow(f"the text {quote(self.name)} is missing")
+        return cell
 
 
 class Feature(Attribute, ABC):

@@ -1,22 +1,25 @@
-"""Files of documents, plain or compressed, opened so that every trouble names the file."""
+"""Files of documents, plain or compressed, opened so that every trouble names the file.
+
+What reads a compression is loaded when it is first met.
+"""
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import lzma
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any
+from posixpath import normpath
+from typing import IO, TYPE_CHECKING, Any
 
 from spokeshave.errors import CorpusError
 
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
+
+_OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 
 @contextmanager
@@ -26,7 +29,8 @@ def open_binary(path: str | Path, *, member_suffix: str = "") -> Iterator[IO[byt
     Parameters
     ----------
     path : str or Path
-        A plain file, a ``.gz``, ``.bz2`` or ``.xz``, or a ``.zip`` that holds one file.
+        A plain file, a ``.gz``, ``.bz2`` or ``.xz``, or a ``.zip`` that holds one file, hidden
+        ones not counted.
     member_suffix : str
         The end of the name of the one file wanted from a ``.zip``.
 
@@ -123,7 +127,25 @@ def require_file(path: str | Path) -> None:
         raise CorpusError(path, "there is no such file")
 
 
-def require_unlocked(member: zipfile.ZipInfo, path: str | Path) -> None:
+def require_lasting(path: str | Path) -> None:
+    """Raise for a pipe: what is looked at before it is read is gone then."""
+    if Path(path).is_fifo():
+        raise CorpusError(path, "it is a pipe; pass - and pipe it into standard input")
+
+
+def is_hidden(name: str) -> bool:
+    """Tell whether a file is one that archives hold beside what was put into them.
+
+    Examples
+    --------
+    >>> is_hidden("data/.DS_Store"), is_hidden("__MACOSX/tickets.csv"), is_hidden("./tickets.csv")
+    (True, True, False)
+    """
+    parts = [part for part in normpath(name).split("/") if part not in (".", "..")]
+    return any(part.startswith((".", "__MACOSX")) for part in parts)
+
+
+def require_unlocked(member: ZipInfo, path: str | Path) -> None:
     """Raise where a password is needed to read from a zip."""
     if member.flag_bits & 1:
         raise CorpusError(path, "it is locked with a password; unpack it")
@@ -139,22 +161,34 @@ def explain_damage(path: str | Path) -> Iterator[None]:
         raise CorpusError(path, problem) from None
     except PermissionError:
         raise CorpusError(path, "reading it is not permitted; change its permissions") from None
-    except (OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+    except Exception as error:
+        if not _is_damage(error):
+            raise
         problem = f"the file is damaged or not what its name says ({error})"
         raise CorpusError(path, problem) from None
+
+
+def _is_damage(error: Exception) -> bool:
+    from lzma import LZMAError
+    from zipfile import BadZipFile
+    from zlib import error as ZlibError
+
+    return isinstance(error, OSError | ZlibError | LZMAError | BadZipFile)
 
 
 def _open(path: Path, member_suffix: str) -> Any:
     compression = path.suffix.lower()
     if compression == ".zip":
         return _open_zipped(path, member_suffix)
-    return _OPENERS.get(compression, open)(path, "rb")
+    return import_module(_OPENERS.get(compression, "io")).open(path, "rb")
 
 
 @contextmanager
 def _open_zipped(path: Path, suffix: str) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(path) as archive:
-        names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+    from zipfile import ZipFile
+
+    with ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if not is_hidden(name)]
         files = [name for name in names if name.lower().endswith(suffix) and name[-1] != "/"]
         if len(files) != 1:
             kind = f"{suffix} file" if suffix else "file"

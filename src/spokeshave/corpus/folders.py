@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from spokeshave.corpus.archives import read_members
@@ -39,17 +40,43 @@ def read_folders(path: str | Path, *, under: str | None = None, encoding: str = 
     ...     read_folders(folder, under="train")
     Texts(texts=['The orbit decays.'], labels=['sci.space'], skipped=0)
     """
+    members = read_members(path, lambda name: is_document(name, path, under))
+    return gather_documents(members, path, under=under, encoding=encoding)
+
+
+def gather_documents(
+    members: Iterable[tuple[str, bytes]],
+    path: str | Path,
+    *,
+    under: str | None = None,
+    encoding: str = "utf-8",
+) -> Texts:
+    """Gather the documents among files that have been read, as `read_folders` does.
+
+    Examples
+    --------
+    >>> gather_documents([("sci.space/59848", b"The orbit decays.")], "news.tar.gz")
+    Texts(texts=['The orbit decays.'], labels=['sci.space'], skipped=0)
+    """
     texts, labels = [], []
-    for name, content in read_members(path, lambda name: _is_document(name, path, under)):
-        texts.append(decode(content, encoding, Path(path, name)))
-        labels.append(PurePosixPath(name).parent.name)
+    for name, content in members:
+        if is_document(name, path, under):
+            texts.append(decode(content, encoding, Path(path, name)))
+            labels.append(PurePosixPath(name).parent.name)
     if not texts:
         where = f" under '{under}'" if under else ""
         raise CorpusError(path, f"there is no folder with documents{where}")
     return Texts(texts, labels)
 
 
-def _is_document(name: str, path: str | Path, under: str | None) -> bool:
+def is_document(name: str, path: str | Path, under: str | None) -> bool:
+    """Tell whether a file lies in a folder of a class; raise where it lies deeper.
+
+    Examples
+    --------
+    >>> is_document("sci.space/59848", "news.tar.gz", None)
+    True
+    """
     file, root = PurePosixPath(name), PurePosixPath(under or ".")
     depth = len(file.relative_to(root).parts) if file.is_relative_to(root) else 0
     if depth > 2:

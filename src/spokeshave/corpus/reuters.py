@@ -9,7 +9,11 @@ from html import unescape
 from pathlib import Path
 
 from spokeshave.corpus.archives import read_members
+from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.documents import Split, Texts
+from spokeshave.corpus.files import explain_damage, open_binary, strip_compression
+from spokeshave.corpus.formats import is_story_file
+from spokeshave.corpus.wording import quote
 from spokeshave.errors import CorpusError
 
 _STORY = re.compile(r"<REUTERS\b(?P<attributes>[^>]*)>(?P<content>.*?)</REUTERS>", re.DOTALL)
@@ -47,7 +51,7 @@ def read_reuters(path: str | Path) -> Split:
     Parameters
     ----------
     path : str or Path
-        The folder of ``.sgm`` files, or the archive they come in.
+        The folder of ``.sgm`` files, the archive they come in, or one of them.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def read_stories(path: str | Path) -> Iterator[Story]:
     Parameters
     ----------
     path : str or Path
-        The folder of ``.sgm`` files, or the archive they come in.
+        The folder of ``.sgm`` files, the archive they come in, or one of them.
 
     Yields
     ------
@@ -94,11 +98,29 @@ def read_stories(path: str | Path) -> Iterator[Story]:
     Story(number=7, text='Oil rose.', topics=(), is_indexed=False, part='TEST')
     """
     is_empty = True
-    for name, content in read_members(path, lambda name: name.endswith(".sgm")):
-        yield from _parse_file(Path(path, name), content.decode("latin-1"))
+    for file, content in _read_files(Path(path)):
+        yield from _parse_file(file, content.decode("latin-1"))
         is_empty = False
     if is_empty:
         raise CorpusError(path, "there is no .sgm file in it")
+
+
+def _read_files(path: Path) -> Iterator[tuple[Path, bytes]]:
+    if path.is_file() and not _is_archive(path):
+        with open_binary(path) as stream:
+            yield path, stream.read()
+        return
+    for name, content in read_members(path, is_story_file):
+        yield path / name, content
+
+
+def _is_archive(path: Path) -> bool:
+    if is_story_file(strip_compression(path).name):
+        return False
+    from tarfile import is_tarfile
+
+    with explain_damage(path):
+        return path.suffix.lower() == ".zip" or is_tarfile(path)
 
 
 def _gather(stories: Iterable[Story], part: str) -> Texts:
@@ -111,24 +133,36 @@ def _parse_file(path: Path, text: str) -> Iterator[Story]:
     if len(stories) != text.count("<REUTERS ") or not stories:
         raise CorpusError(path, "a story has no end; the file is cut short or not of Reuters-21578")
     for match in stories:
-        attributes = dict(_ATTRIBUTE.findall(match["attributes"]))
-        if not attributes.keys() >= {"NEWID", "TOPICS", "LEWISSPLIT"}:
+        try:
+            story = _parse_story(match)
+        except MalformedRow as problem:
             line = text.count("\n", 0, match.start()) + 1
-            raise CorpusError(path, "the story must have NEWID, TOPICS and LEWISSPLIT", line)
-        yield _parse_story(attributes, match["content"])
+            raise CorpusError(path, str(problem), line) from None
+        yield story
 
 
-def _parse_story(attributes: dict[str, str], content: str) -> Story:
+def _parse_story(match: re.Match[str]) -> Story:
+    attributes, content = dict(_ATTRIBUTE.findall(match["attributes"])), match["content"]
+    if not attributes.keys() >= {"NEWID", "TOPICS", "LEWISSPLIT"}:
+        raise MalformedRow("the story must have NEWID, TOPICS and LEWISSPLIT")
     topics = re.findall(r"<D>(.*?)</D>", _find_element(content, "TOPICS") or "")
     text = _find_element(content, "TEXT") or ""
     parts = [_find_element(text, name) for name in ("TITLE", "BODY")]
     return Story(
-        number=int(attributes["NEWID"]),
+        number=_parse_number(attributes["NEWID"]),
         text=unescape("\n".join(part for part in parts if part) or text).strip(),
         topics=tuple(dict.fromkeys(topics)),
         is_indexed=attributes["TOPICS"] == "YES",
         part=attributes["LEWISSPLIT"],
     )
+
+
+def _parse_number(spelt: str) -> int:
+    try:
+        return int(spelt)
+    except ValueError:
+        problem = f"the NEWID of the story must be a whole number and is {quote(spelt)}"
+        raise MalformedRow(problem) from None
 
 
 def _find_element(content: str, name: str) -> str | None:

@@ -11,7 +11,7 @@ from spokeshave.corpus.bad_rows import BadRows, MalformedRow
 from spokeshave.corpus.documents import Label, Texts
 from spokeshave.corpus.files import require_file, strip_compression
 from spokeshave.corpus.labels import LabelParser
-from spokeshave.corpus.rows import ROW_READERS, Row, Table
+from spokeshave.corpus.rows import ROW_READERS, Row, Table, check_text
 from spokeshave.errors import CorpusError
 
 Document: TypeAlias = tuple[str, "Label | None"]
@@ -157,19 +157,11 @@ def _parse_rows(table: Table, rows: Iterator[Row], separator: str | None) -> Ite
     parser = LabelParser(separator)
     for number, text, label in rows:
         try:
-            document = _check_text(text), None if table.label is None else parser.parse(label)
+            document = check_text(text), None if table.label is None else parser.parse(label)
         except MalformedRow as problem:
             table.bad_rows.report(problem, number)
         else:
             yield document
-
-
-def _check_text(cell: object) -> str:
-    if cell is None:
-        raise MalformedRow("the text is missing")
-    if not isinstance(cell, str):
-        raise MalformedRow(f"the text is not a string but of type {type(cell).__name__}")
-    return cell
 
 
 def _read_batches(table: Table, documents: Iterator[Document], batch_size: int) -> Iterator[Texts]:
