@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,12 +40,15 @@ def main() -> None:
             **{f"Spokeshave, {loss}": load_model(path) for loss, path in paths.items()},
         }
         best, predicted = take_turns(
-            {name: lambda m=model: m.predict(test.texts) for name, model in models.items()}, ROUNDS
+            {name: partial(model.predict, test.texts) for name, model in models.items()}, ROUNDS
         )
         sizes = {name: weigh(model) for name, model in models.items()}
         sizes |= {f"Spokeshave, {loss}": path.stat().st_size for loss, path in paths.items()}
-        show(best, sizes, {name: f1_score(test.labels, labels, average="macro")
-                           for name, labels in predicted.items()}, len(test))  # fmt: skip
+        macro_f1 = {
+            name: f1_score(test.labels, labels, average="macro")
+            for name, labels in predicted.items()
+        }
+        show(best, sizes, macro_f1, len(test))
         time_starts(paths["hinge"], Path(folder, "line.txt"))
 
 
@@ -75,13 +79,15 @@ def show(
     best: dict[str, float], sizes: dict[str, int], macro_f1: dict[str, float], n_documents: int
 ) -> None:
     plain, same = list(best)[:2]
-    print(f"{'':30}{'docs/s':>9}{'ratio':>8}{'to same':>9}{'file':>12}{'ratio':>8}{'to same':>9}"
-          f"{'macro-F1':>10}")  # fmt: skip
+    heads = f"{'':30}{'docs/s':>9}{'ratio':>8}{'to same':>9}"
+    print(f"{heads}{'file':>12}{'ratio':>8}{'to same':>9}{'macro-F1':>10}")
     for name, seconds in best.items():
         speeds = best[plain] / seconds, best[same] / seconds
         shares = sizes[plain] / sizes[name], sizes[same] / sizes[name]
-        print(f"{name:30}{n_documents / seconds:9,.0f}{speeds[0]:7.1f}x{speeds[1]:8.1f}x"
-              f"{sizes[name]:12,}{shares[0]:7.1f}x{shares[1]:8.1f}x{macro_f1[name]:10.4f}")  # fmt: skip
+        print(
+            f"{name:30}{n_documents / seconds:9,.0f}{speeds[0]:7.1f}x{speeds[1]:8.1f}x"
+            f"{sizes[name]:12,}{shares[0]:7.1f}x{shares[1]:8.1f}x{macro_f1[name]:10.4f}"
+        )
 
 
 def time_starts(model: Path, line: Path) -> None:
@@ -93,16 +99,18 @@ def time_starts(model: Path, line: Path) -> None:
         "  and load the model": [sys.executable, "-c", f"import numpy; {load}"],
         "spokeshave predict, one line": [command, "predict", model, line, "--quiet"],
     }
-    best, _ = take_turns(
-        {name: lambda s=start: subprocess.run(s, check=True, capture_output=True)
-         for name, start in starts.items()}, STARTS,
-    )  # fmt: skip
+    runs = {name: partial(run_quietly, start) for name, start in starts.items()}
+    best, _ = take_turns(runs, STARTS)
     numpy_alone, loading, predicting = best.values()
     print(f"\n{'start-up':30}{'seconds':>9}")
     for name, seconds in best.items():
         print(f"{name:30}{seconds:9.3f}")
     bound = 2 * numpy_alone + (loading - numpy_alone)
     print(f"predict takes {predicting / bound:.2f} of twice numpy's import plus loading")
+
+
+def run_quietly(command: list[Any]) -> None:
+    subprocess.run(command, check=True, capture_output=True)
 
 
 if __name__ == "__main__":
