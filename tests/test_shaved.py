@@ -21,6 +21,9 @@ from spokeshave import (
     feature_curve,
     rank_features,
 )
+from spokeshave.calibration import fit_sigmoids, halve
+from spokeshave.shaved import LOWEST_F1
+from spokeshave.targets import binarize, check_targets
 
 FINALS = ["warm", "exact", "mask", "sv_set"]
 KINDS_OF_TARGETS = pytest.mark.parametrize("kind", ["binary", "labels", "multilabel"])
@@ -404,3 +407,128 @@ def test_what_an_earlier_fit_chose_is_forgotten():
 def test_bad_data_gets_a_sentence(X, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         ShavedSVC(n_features=1).fit(X, y)
+
+
+PROBABLE = DualLinearSVC(probability=True, random_state=0)
+
+
+@KINDS_OF_TARGETS
+@pytest.mark.parametrize("final", FINALS)
+def test_probabilities_follow_from_scores(kind, final):
+    X, y = make_targets(kind)
+    model = shave(X, y, estimator=PROBABLE, n_features=6, final=final)
+    scores, probability = model.decision_function(X), model.predict_proba(X)
+    assert probability.shape == (len(X.indptr) - 1, len(model.classes_))
+    assert ((probability > 0) & (probability < 1)).all()
+    slope, offset = model.calibration_
+    assert (slope > 0).all()  # the higher the score, the likelier the class
+    expected = 1 / (1 + np.exp(-(slope * scores.reshape(len(scores), -1) + offset)))
+    if kind == "binary":
+        expected = np.column_stack([1 - expected, expected])
+    if kind == "labels":
+        expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(probability, expected)
+    if kind != "multilabel":
+        np.testing.assert_allclose(probability.sum(axis=1), 1)
+    if kind == "binary":
+        order = np.argsort(scores)
+        assert (np.diff(probability[order, 1]) >= 0).all()
+
+
+@KINDS_OF_TARGETS
+def test_sigmoids_are_those_of_scores_that_halves_get_from_each_other(kind):
+    X, y = make_targets(kind)
+    model = shave(X, y, estimator=PROBABLE, n_features=6)
+    plain = DualLinearSVC(random_state=0)
+    _, indicator = binarize(check_targets(y))
+    scores = np.empty(indicator.shape)
+    for one, other in halve(y, 0):
+        half = shave(X[one], y[one], estimator=plain, n_features=6, thresholds="zero")
+        scores[other] = half.decision_function(X[other]).reshape(len(other), -1)
+    scores -= model.thresholds_
+    expected = fit_sigmoids(scores, indicator, np.ones(len(scores)))
+    np.testing.assert_allclose(model.calibration_, expected)
+
+
+@KINDS_OF_TARGETS
+def test_probabilities_change_nothing_else(kind):
+    X, y = make_targets(kind)
+    model, plain = (
+        shave(X, y, estimator=svm, cuts=CUTS) for svm in (PROBABLE, DualLinearSVC(random_state=0))
+    )
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.intercept_, plain.intercept_)
+    assert model.choice_.cut == plain.choice_.cut
+    assert model.calibration_.shape == (2, len(model.coef_))
+    assert not hasattr(plain, "calibration_")
+    assert model.estimator is PROBABLE
+    assert PROBABLE.probability
+
+
+@pytest.mark.parametrize("kind", ["binary", "multilabel"])
+def test_probabilities_are_better_than_the_share_of_the_class(kind):
+    X, y = make_text(2, n=300)
+    Y = np.column_stack([y == 0, y == 1]).astype(int)
+    target = Y if kind == "multilabel" else y
+    model = shave(X[:150], target[:150], estimator=PROBABLE, n_features=12)
+    found, share = model.predict_proba(X[150:]), Y[:150].mean(axis=0)
+    assert ((found - Y[150:]) ** 2).mean() < 0.8 * ((share - Y[150:]) ** 2).mean()
+
+
+def test_without_probabilities_there_is_no_method_for_them():
+    X, y = make_text()
+    model = shave(X, y, n_features=6)
+    assert not hasattr(model, "predict_proba")
+    assert not hasattr(model, "calibration_")
+    with pytest.raises(AttributeError, match="has no attribute 'predict_proba'") as caught:
+        model.predict_proba(X)
+    assert "needs an estimator with probability=True" in str(caught.value.__cause__)
+    assert not hasattr(ShavedSVC(), "predict_proba")
+    assert hasattr(ShavedSVC(PROBABLE), "predict_proba")
+
+
+def test_probabilities_of_a_class_with_one_document_get_a_sentence():
+    X, y = make_text()
+    names = np.array(["ash", "oak", "yew"])[y]
+    names[names == "yew"] = "oak"
+    names[5] = "yew"
+    with pytest.raises(ValueError, match=r"two documents of each class or more\. Got one of 'yew'"):
+        shave(X, names, estimator=PROBABLE, n_features=6)
+
+
+def test_a_class_without_documents_has_a_low_probability():
+    X, y = make_targets("multilabel")
+    y = np.column_stack([y, np.zeros(len(y), int)])
+    model = shave(X, y, estimator=PROBABLE, n_features=6)
+    assert model.predict_proba(X)[:, 3].max() < 0.05
+
+
+@KINDS_OF_TARGETS
+def test_the_svm_on_all_features_is_there(kind):
+    X, y = make_targets(kind)
+    for svm in (PROBABLE, DualLinearSVC(random_state=0)):
+        model = shave(X, y, estimator=svm, n_features=6)
+        plain = DualLinearSVC(random_state=0).fit(X, y)
+        np.testing.assert_array_equal(model.estimator_.coef_, plain.coef_)
+        assert not model.estimator_.probability
+
+
+def test_probabilities_of_an_earlier_fit_are_forgotten():
+    X, y = make_text()
+    model = ShavedSVC(clone(PROBABLE), n_features=6).fit(X, y)
+    model.set_params(estimator__probability=False).fit(X, y)
+    assert not hasattr(model, "calibration_")
+
+
+def test_the_threshold_of_a_class_that_is_hardly_found_stays_at_zero():
+    X, _ = make_text(3, n=900)
+    rng = np.random.default_rng(0)
+    hopeless, easy = np.zeros(900, int), (X[:, 0].toarray().ravel() > 0).astype(int)
+    hopeless[rng.choice(900, 4, replace=False)] = 1  # of no word in particular
+    y = np.column_stack([easy, hopeless])
+    model = ShavedSVC(n_features=0.5, cv=3, random_state=0).fit(X, y)
+    found = feature_curve(X, y, cv=3, method="warm", cuts=(0.5,), random_state=0)
+    assert found.best_f1[1, 0] < LOWEST_F1 < found.best_f1[0, 0]
+    assert model.thresholds_[1] == 0
+    assert model.thresholds_[0] == found.thresholds[0, 0]
+    assert model.predict(X)[:, 1].mean() < 0.1

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_selection import SelectorMixin
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.corpus.vectorizer import DocumentVectorizer
@@ -19,6 +21,13 @@ from spokeshave.model import Model
 from spokeshave.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
 from spokeshave.shaped import ShapedSVC
 from spokeshave.shaved import ShavedSVC
+from spokeshave.svm import DualLinearSVC
+
+CLASSIFIERS = (
+    *(ShavedSVC, ShapedSVC, DualLinearSVC),
+    *(LinearSVC, LogisticRegression, SGDClassifier, Perceptron),
+)
+SMALLEST = 1e-7  # probability: nearer to one, single precision would call it one
 
 
 def export_model(
@@ -29,9 +38,9 @@ def export_model(
     Parameters
     ----------
     model : estimator or pipeline
-        A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC` or another linear classifier, alone or at
-        the end of a pipeline that begins with a `DocumentVectorizer` or a `StandardScaler` and may
-        select features.
+        A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC`, or scikit-learn's `LinearSVC`,
+        `LogisticRegression`, `SGDClassifier` or `Perceptron`, alone or at the end of a pipeline
+        that begins with a `DocumentVectorizer` or a `StandardScaler` and may select features.
     classes : sequence, optional
         Names of the classes, in the order of the columns of multilabel targets.
     provenance : dict, optional
@@ -88,10 +97,10 @@ def _take_apart(model: Any) -> _Stages:
             )
     for step in (*before, classifier):
         check_is_fitted(step)
-    if not isinstance(classifier, ShapedSVC) and not hasattr(classifier, "coef_"):
+    if not isinstance(classifier, CLASSIFIERS):
+        names = ", ".join(kind.__name__ for kind in CLASSIFIERS)
         raise ValueError(
-            "model must end in a ShavedSVC, a ShapedSVC or another linear classifier. "
-            f"Got a {type(classifier).__name__} instead."
+            f"model must end in one of {names}. Got a {type(classifier).__name__} instead."
         )
     if vectorizer is not None:
         check_is_fitted(vectorizer)
@@ -106,7 +115,7 @@ def _take_apart(model: Any) -> _Stages:
 
 def _name_classes(classifier: Any, classes: Sequence[Any] | None) -> NDArray[Any]:
     if classes is None:
-        return np.asarray(classifier.classes_)
+        return np.array(classifier.classes_.tolist())
     if len(classes) != len(classifier.classes_):
         raise ValueError(
             f"classes must name the {len(classifier.classes_)} classes of the model. "
@@ -160,9 +169,10 @@ def _fold_scaling(
     n_classes = by_feature.shape[0]
     ones, zeros = np.ones(stages.n_columns), np.zeros(stages.n_columns)
     scale = ones if scaler.scale_ is None else scaler.scale_
-    mean = zeros if scaler.mean_ is None else scaler.mean_
+    mean = scaler.mean_ if scaler.with_mean else zeros
     of_weight = np.repeat(stages.columns, np.diff(by_feature.indptr))
-    weights = by_feature.data / scale[of_weight]
+    # Rounded as they will be in the file: what intercepts lose must suit that.
+    weights = (by_feature.data / scale[of_weight]).astype(np.float32).astype(float)
     shift = np.bincount(by_feature.indices, weights * mean[of_weight], minlength=n_classes)
     return weights, np.asarray(shift, float)
 
@@ -190,7 +200,7 @@ def _export_shaped(classifier: ShapedSVC, stages: _Stages) -> tuple[NDArray[np.i
         table = ShapeTable(
             starts,
             levels,
-            views.shapes.probability.astype(np.float32),
+            views.shapes.probability.clip(SMALLEST, 1 - SMALLEST).astype(np.float32),
             views.shapes.prior,
         )
     scorer = ShapedScorer(
@@ -214,7 +224,8 @@ def _export_input(
         names = getattr(classifier, "feature_names_in_", None)
         of_classifier = np.searchsorted(stages.columns, known)
         labels = known if names is None else np.asarray(names)[of_classifier]
-        keep_zeros = isinstance(classifier, ShapedSVC) and not classifier.is_sparse_
+        is_dense = isinstance(classifier, ShapedSVC) and not classifier.is_sparse_
+        keep_zeros = is_dense and not getattr(classifier.shaper_, "zero_is_fixed_", False)
         return VectorInput(stages.n_columns, known, tuple(map(str, labels)), keep_zeros)
     is_unit = isinstance(scorer, SparseScorer) and scorer.unit
     is_tfidf = vectorizer.weighting == "tfidf"

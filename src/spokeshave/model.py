@@ -187,16 +187,15 @@ class Model:
                 "The model was saved without probabilities: train it with probability=True."
             )
         slope, offset = self.calibration_
-        # The exponent is never positive, so nothing overflows.
-        logits = scores * (slope if scores.ndim == 2 else slope[0])
-        logits = logits + (offset if scores.ndim == 2 else offset[0])
-        small = np.exp(-np.abs(logits))
-        probability = np.where(logits >= 0, 1, small) / (1 + small)
-        if probability.ndim == 1:
+        # Logarithms, as every class may be so unlikely that their probabilities add up to zero.
+        logarithm = -np.logaddexp(0, -(scores.reshape(len(scores), slope.size) * slope + offset))
+        if self.is_binary_:
+            probability = np.exp(logarithm[:, 0])
             return np.column_stack([1 - probability, probability])
-        if not self.multilabel_:
-            probability /= probability.sum(axis=1, keepdims=True)
-        return np.asarray(probability)
+        if self.multilabel_:
+            return np.asarray(np.exp(logarithm))
+        share = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
+        return np.asarray(share / share.sum(axis=1, keepdims=True))
 
     def _score_pieces(self, documents: Any) -> list[NDArray[np.float64]]:
         pieces = self.input.split(documents)

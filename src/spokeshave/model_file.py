@@ -41,8 +41,9 @@ def save_model(
     Parameters
     ----------
     model : estimator, pipeline or Model
-        A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC` or another linear classifier, alone or at
-        the end of a pipeline that begins with a `DocumentVectorizer` and may select features; or
+        A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC`, or scikit-learn's `LinearSVC`,
+        `LogisticRegression`, `SGDClassifier` or `Perceptron`, alone or at the end of a pipeline
+        that begins with a `DocumentVectorizer` or a `StandardScaler` and may select features; or
         what `load_model` gave.
     path : str or Path
         The file.
@@ -65,7 +66,12 @@ def save_model(
     ...     load_model(Path(folder, "trees.model")).predict(["An acorn!"])
     array(['oak'], dtype='<U3')
     """
-    if not isinstance(model, Model):
+    if isinstance(model, Model):
+        if classes is not None or provenance is not None:
+            raise ValueError(
+                "classes and provenance are of the model already. Leave them out to save it again."
+            )
+    else:
         from spokeshave.export import export_model
         from spokeshave.versions import list_versions
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_expit, softmax
 from sklearn.base import ClassifierMixin
 
 from spokeshave.calibration import sigmoid
@@ -50,12 +51,20 @@ class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
 
     def _calibrate_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of each class by its sigmoid; of labels they sum to one."""
-        probability = sigmoid(scores, *self.calibration_)
-        if probability.ndim == 1:
-            return np.column_stack([1 - probability, probability])
-        if not self.multilabel_:
-            probability /= probability.sum(axis=1, keepdims=True)
-        return probability
+        if scores.ndim == 1 or self.multilabel_:
+            probability = sigmoid(scores, *self.calibration_)
+            return (
+                probability if self.multilabel_ else np.column_stack([1 - probability, probability])
+            )
+        # Logarithms, as every class may be so unlikely that their probabilities add up to zero.
+        slope, offset = self.calibration_
+        share = softmax(log_expit(scores * slope + offset), axis=1)
+        return np.asarray(share)
+
+    def _forget_calibration(self) -> None:
+        """Forget the probabilities of a fit before."""
+        if hasattr(self, "calibration_"):
+            del self.calibration_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

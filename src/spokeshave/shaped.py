@@ -141,6 +141,7 @@ default="local_probability"
         )
         self.coef_ = np.vstack([model.coef_ for model in models])
         self.intercept_ = np.concatenate([model.intercept_ for model in models])
+        self._forget_calibration()
         if svc.probability:
             self.calibration_ = np.hstack([model.calibration_ for model in models])
         return self

@@ -180,6 +180,7 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self.thresholds_ = self._find_thresholds(X, y, svc, cuts)
         self.estimator_ = svc.fit(X, y)
         self._make_final(X, y, svc, cuts)
+        self._forget_calibration()
         if is_calibrated:
             self.calibration_ = self._calibrate(X, y, indicator, svc, cut)
         return self

@@ -168,6 +168,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self.objective_, self.duality_gap_ = solution.objective, solution.gap
         self.n_iter_ = int(solution.n_passes.max())
         self._warn_if_stopped_early()
+        self._forget_calibration()
         if self.probability:
             self._calibrate(problem, y, rng)
         return self

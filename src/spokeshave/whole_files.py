@@ -32,7 +32,7 @@ def replace_whole(path: str | Path) -> Iterator[IO[bytes]]:
         raise ValueError(f"{path}: this is not a file, which alone can be written whole")
     try:
         temporary = NamedTemporaryFile(  # noqa: SIM115
-            dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False
+            dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".part", delete=False
         )
     except OSError as error:
         raise ValueError(f"{path}: it cannot be written ({error.strerror})") from None

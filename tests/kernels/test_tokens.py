@@ -15,6 +15,7 @@ from spokeshave.kernels.tokens import (
     absorb,
     count_kept,
     empty_words,
+    find_known,
     join_tokens,
     look_up,
     scan,
@@ -104,6 +105,37 @@ def test_look_up_of_an_unknown_word_is_minus_one():
     *_, known = scan_texts(["plane averyveryverylongword"])
     *_, asked = scan_texts(["chisel plane averyveryverylongwore averyveryverylongword"])
     np.testing.assert_array_equal(look_up(known, asked, make_alphabet()), [-1, 0, -1, 1])
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, TEXTS)
+def test_known_words_are_found_as_plain_python_finds_them(known, texts):
+    *_, words = scan_texts(known)
+    names = spell(words)
+    before = [part.copy() for part in words]
+    indptr, tokens, counts = find_known(*encode(texts), make_alphabet(), words)
+    assert len(indptr) == len(texts) + 1
+    for text, start, stop in zip(texts, indptr[:-1], indptr[1:], strict=True):
+        expected = Counter(token for token in split(text) if token in set(names))
+        assert list(expected) == [names[t] for t in tokens[start:stop]]  # in order of occurrence
+        assert list(expected.values()) == counts[start:stop].tolist()
+    for part, earlier in zip(words, before, strict=True):
+        assert part.tobytes() == earlier.tobytes()  # a vocabulary does not grow
+
+
+def test_nothing_is_found_in_a_vocabulary_of_nothing():
+    text, ends = encode(["plane chisel", "", "plane"])
+    indptr, tokens, counts = find_known(text, ends, make_alphabet(), empty_words())
+    assert indptr.tolist() == [0, 0, 0, 0]
+    assert tokens.size == counts.size == 0
+
+
+def test_the_words_of_one_document_do_not_run_into_the_next():
+    *_, known = scan_texts(["a b ab"])
+    indptr, tokens, counts = find_known(*encode(["a", "b", "a b a"]), make_alphabet(), known)
+    assert indptr.tolist() == [0, 1, 2, 4]
+    assert tokens.tolist() == [0, 1, 0, 1]
+    assert counts.tolist() == [1, 1, 2, 1]
 
 
 @settings(max_examples=100, deadline=None)

@@ -291,7 +291,8 @@ def show_files(record: RunRecord, written: dict[str, Path], printer: Printer) ->
     for name, path in written.items():
         printer.say(f"{name:7} {path}")
     model = shlex.quote(str(written["model"]))
-    text = "echo 'a text to classify' | " if record.data.unit == "words" else ""
-    source = "-" if record.data.unit == "words" else "more.svm"
+    command = f"echo 'a text to classify' | spokeshave predict {model} -"
+    if record.data.unit != "words":
+        command = f"spokeshave inspect {model}"
     printer.say()
-    printer.say(f"Try: {text}spokeshave predict {model} {source}")
+    printer.say(f"Try: {command}")

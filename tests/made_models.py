@@ -1,0 +1,137 @@
+"""Models made by hand, one of every kind that a file can hold, and files that lie about them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+from safetensors.numpy import load, save
+
+from spokeshave.inputs import TextInput, VectorInput
+from spokeshave.model import Model
+from spokeshave.model_file import KEY, NO_DIGEST
+from spokeshave.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
+
+WORDS = ("acorn", "ash", "bark", "größe", "lobed", "oak", "σίτος", "spokeshaves")
+TEXTS = [
+    "<b>Oak</b> bark, oak &amp; ash",
+    "An ACORN of the lobed oak: GRÖSSE or Größe",
+    "ΣΊΤΟΣ with spokeshaves and more spokeshaves",
+    "nothing that is known",
+    "",
+]
+N_COLUMNS = 9
+
+
+def weigh(rng, n_known, n_scores, *, unit=False):
+    """Return a scorer with weights for some of the features of each class."""
+    is_kept = rng.random((n_known, n_scores)) < 0.7
+    return SparseScorer(
+        starts=np.cumsum([0, *is_kept.sum(axis=1)]),
+        classes=np.nonzero(is_kept)[1].astype(np.uint8),
+        weights=rng.normal(size=is_kept.sum()).astype(np.float32),
+        intercept=0.1 * rng.normal(size=n_scores),
+        unit=unit,
+    )
+
+
+def tabulate(rng, n_known, n_scores):
+    """Return what values become: features of no value, of one, and of some that ascend."""
+    values = [np.unique(rng.integers(-3, 4, size=j % 4).astype(float)) for j in range(n_known)]
+    levels = np.concatenate([[], *([*[0.0] * N_BINS, *found] for found in values)])
+    return ShapeTable(
+        starts=np.cumsum([0, *(len(found) + N_BINS for found in values)]),
+        levels=levels,
+        probability=rng.uniform(0.1, 0.9, size=(n_scores, len(levels))).astype(np.float32),
+        prior=rng.uniform(0.1, 0.9, size=n_scores),
+    )
+
+
+def shape(rng, n_known, n_scores, *, has_table=True, norm=None, is_binary=False, is_log=False):
+    """Return a scorer of features that are shaped for each class."""
+    base, factor, weights = rng.normal(size=(3, n_scores, n_known)).astype(np.float32)
+    table = tabulate(rng, n_known, n_scores) if has_table else None
+    intercept = rng.normal(size=n_scores)
+    return ShapedScorer(table, is_binary, is_log, base, factor, weights, norm, intercept)
+
+
+def make_model(names, given, score, *, multilabel=False, is_calibrated=False, seed=3, **options):
+    """Return a model with these classes and this input, and weights made up by ``score``."""
+    rng = np.random.default_rng(seed)
+    n_scores = 1 if len(names) == 2 and not multilabel else len(names)
+    return Model(
+        classes_=np.array(names),
+        multilabel_=multilabel,
+        input=given,
+        scorer=score(rng, len(given.names), n_scores, **options),
+        thresholds_=rng.normal(size=n_scores),
+        calibration_=rng.normal(size=(2, n_scores)) if is_calibrated else None,
+        provenance={"data": "made up"},
+    )
+
+
+def read_words(weighting="binary", norm=None, *, words=WORDS, idf=None):
+    """Return what reads texts."""
+    return TextInput(words, weighting, norm, True, idf)
+
+
+def read_columns(*, keep_zeros=False):
+    """Return what reads some columns of vectors."""
+    names = ("height", "girth", "leaves", "age", "rings")
+    return VectorInput(N_COLUMNS, np.array([0, 2, 3, 5, 8]), names, keep_zeros)
+
+
+def make_models():
+    """Return models of every kind by name."""
+    trees = ["ash", "oak", "yew"]
+    idf = np.linspace(1, 2, len(WORDS))
+    return {
+        "two classes": make_model(["ash", "oak"], read_words(), weigh, unit=True),
+        "labels": make_model(trees, read_words("counts", "l2"), weigh, is_calibrated=True),
+        "multilabel": make_model(
+            trees, read_words("tfidf", "l1", idf=idf), weigh, multilabel=True, is_calibrated=True
+        ),
+        "truth values": make_model(
+            [False, True], read_words("counts"), weigh, is_calibrated=True, unit=True
+        ),
+        "vectors": make_model([3, 1, 2], read_columns(), weigh),
+        "shaped texts": make_model(trees, read_words("counts"), shape, is_log=True, norm="l2"),
+        "shaped vectors": make_model(
+            [0, 1], read_columns(keep_zeros=True), shape, norm="max", is_calibrated=True
+        ),
+        "binary values": make_model(
+            trees, read_words("counts"), shape, has_table=False, is_binary=True, norm="l1"
+        ),
+        "no words": make_model(trees, read_words(words=()), weigh),
+        "one label": make_model(["oak"], read_words(), weigh, multilabel=True),
+    }
+
+
+def make_documents(model):
+    """Return documents that a model can be asked about."""
+    if isinstance(model.input, TextInput):
+        return TEXTS
+    X = np.random.default_rng(1).integers(-3, 4, size=(12, N_COLUMNS)).astype(float)
+    if model.input.keep_zeros:
+        X[1, 2] = X[2] = np.nan
+    return X
+
+
+def take_apart(content):
+    """Return the header and the arrays of a model's file."""
+    length = int.from_bytes(content[:8], "little")
+    return json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY]), load(content)
+
+
+def put_together(header, arrays):
+    """Return the file of a header, given as JSON or not yet, and arrays, with a right digest."""
+    text = header if isinstance(header, str) else json.dumps(header | {"sha256": NO_DIGEST})
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return seal(save(arrays, {KEY: text}))
+
+
+def seal(content):
+    """Return the content of a file with the digest that it should have."""
+    digest = hashlib.sha256(content).hexdigest()
+    return content.replace(NO_DIGEST.encode(), digest.encode(), 1)
