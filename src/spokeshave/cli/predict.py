@@ -11,6 +11,7 @@ import typer
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
+from spokeshave.cli.progress import track
 from spokeshave.cli.settings import check_choice
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def predict(
     asked = _Asked(source, text, format or _find_format(source), encoding, skip_bad_rows)
     open_documents = _open_texts if _check_kind(found, asked) else _open_vectors
     with open_documents(found, asked, printer) as (stream, pairs):
+        pairs = track(pairs, source, is_quiet=quiet)
         _write(found, stream, pairs, out, "jsonl" if as_json else to, prefix, wanted, printer)
 
 
