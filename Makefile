@@ -14,7 +14,7 @@ test: $(VENV)/.ready-to-test browser
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 # The report is tested in a real browser; without one those tests are skipped, and say so.
 browser:

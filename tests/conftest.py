@@ -22,3 +22,8 @@ def data_folder() -> Path:
 def rng() -> np.random.Generator:
     """Return a generator of random numbers, the same in every test."""
     return np.random.default_rng(0)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Call bytes by their argument: compressed ones hold the time, and names must not change."""
+    return argname if isinstance(val, bytes) else None

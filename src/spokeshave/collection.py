@@ -123,13 +123,14 @@ def prepare(
         raise ValueError("The test documents must be of the kind of the training documents.")
     labels = check_labels(train)
     names = list_names(labels)
-    counts = Counter(name for label in labels for name in _as_tuple(label))
     fingerprint = _fingerprint(train, labels)
     if test is None and hold_out:
         train, test = _hold_out(train, hold_out, seed)
+        labels = check_labels(train)
+    counts = Counter(name for label in labels for name in set(_as_tuple(label)))
     given, given_test = _take_given(train), None if test is None else _take_given(test)
     kit = _make_rows(train, given, given_test, vectorizer, keep_values)
-    y = make_targets(check_labels(train), names)
+    y = make_targets(labels, names)
     return Collection(
         train=Part(given, kit.X, y),
         test=None if test is None else Part(given_test, kit.X_test, _make_test(test, names, y)),
@@ -204,23 +205,43 @@ def _make_test(test: Documents, names: Sequence[str], y: Any) -> Any:
 
 
 def _hold_out(train: Documents, share: float, seed: int | None) -> tuple[Documents, Documents]:
-    """Return the documents in two parts, stratified where every class can be in both."""
+    """Return the documents in two parts, stratified where every class can be in both.
+
+    What would leave a class without a document to train on is not held out.
+    """
     if not 0 < share < 1:
         raise ValueError(f"hold_out must be a share between 0 and 1. Got {share} instead.")
     labels = check_labels(train)
     is_single = not isinstance(labels[0], tuple)
     can_stratify = is_single and min(Counter(labels).values()) > 1
     n_classes = len(set(labels)) if is_single else 1
-    n_test = max(1, round(share * len(labels)))
+    n_test = min(max(1, round(share * len(labels))), len(labels) - 1)
     can_stratify = can_stratify and min(n_test, len(labels) - n_test) >= n_classes
-    chosen = train_test_split(
+    kept, held = train_test_split(
         np.arange(len(labels)),
         test_size=n_test,
         stratify=labels if can_stratify else None,
         random_state=seed,
     )
-    first, second = (_take(train, np.sort(documents)) for documents in chosen)
-    return first, second
+    needed = _find_needed(labels, kept, np.sort(held))
+    held = np.setdiff1d(held, needed)
+    if not held.size:
+        raise ValueError("Nothing can be held out: every document is the only one of a class.")
+    kept = np.setdiff1d(np.arange(len(labels)), held)
+    return _take(train, kept), _take(train, held)
+
+
+def _find_needed(
+    labels: Sequence[Any], kept: NDArray[np.intp], held: NDArray[np.intp]
+) -> list[int]:
+    """Return the first of the documents held out of each class that has none left."""
+    known = {name for i in kept for name in _as_tuple(labels[i])}
+    needed = []
+    for i in held:
+        if not known.issuperset(_as_tuple(labels[i])):
+            known.update(_as_tuple(labels[i]))
+            needed.append(int(i))
+    return needed
 
 
 def _take(documents: Documents, chosen: NDArray[np.intp]) -> Documents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from spokeshave.comparison import Stability, stability
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curve import Choice, FeatureCurve
 from spokeshave.export import export_model
+from spokeshave.inputs import VectorInput
 from spokeshave.model import Model
 from spokeshave.model_file import pack_model, unpack_model
 from spokeshave.ranking import Ranking, rank_features
@@ -108,9 +109,7 @@ def run_job(
     if settings.with_stability:
         stable = watch.run("comparing normals", _compare, collection, shaved, settings)
     provenance = describe_provenance(collection, settings, origin)
-    content = pack_model(
-        export_model(join_rows(collection, shaved), classes=collection.names, provenance=provenance)
-    )
+    content = pack_classifier(collection, shaved, provenance)
     found = _Findings(collection, svc, curves, choice, shaved, stable, content)
     model = unpack_model(content)  # what is judged is what is shipped
     judgements = watch.run("judging it", _judge, found, model, origin)
@@ -243,6 +242,17 @@ def join_rows(collection: Collection, classifier: Any) -> Any:
     """Return a pipeline of what made the rows and the classifier."""
     first = collection.vectorizer or collection.scaler
     return classifier if first is None else make_pipeline(first, classifier)
+
+
+def pack_classifier(collection: Collection, classifier: Any, provenance: dict[str, Any]) -> bytes:
+    """Return the content of a model's file, with the names of classes and features."""
+    model = export_model(
+        join_rows(collection, classifier), classes=collection.names, provenance=provenance
+    )
+    if isinstance(model.input, VectorInput):
+        names = tuple(collection.feature_names[model.input.features].tolist())
+        model = replace(model, input=replace(model.input, names=names))
+    return pack_model(model)
 
 
 def _judge(found: _Findings, model: Model, origin: Origin) -> list[JudgementRecord | None]:

@@ -14,7 +14,6 @@ from sklearn.preprocessing import Binarizer, Normalizer, StandardScaler
 from spokeshave.account import judge, judge_predictions
 from spokeshave.collection import Collection, Documents, prepare
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.export import export_model
 from spokeshave.figures import write_share, write_size
 from spokeshave.job import (
     Finished,
@@ -22,10 +21,10 @@ from spokeshave.job import (
     describe_making,
     describe_provenance,
     describe_settings,
-    join_rows,
     make_folds,
+    pack_classifier,
 )
-from spokeshave.model_file import pack_model, unpack_model
+from spokeshave.model_file import unpack_model
 from spokeshave.record import ClassRecord, JudgementRecord, ModelRecord, RunRecord, ShapeRecord
 from spokeshave.settings import Origin, Settings
 from spokeshave.shaped import ShapedSVC
@@ -78,9 +77,7 @@ def run_shaping(
     X, y = collection.train.X, collection.train.y
     watch.run("shaping", shaped.fit, X, y)
     provenance = describe_provenance(collection, settings, origin)
-    content = pack_model(
-        export_model(join_rows(collection, shaped), classes=collection.names, provenance=provenance)
-    )
+    content = pack_classifier(collection, shaped, provenance)
     model = unpack_model(content)  # what is judged is what is shipped
     if collection.test is None:
         bare = clone(shaped).set_params(estimator=svc)

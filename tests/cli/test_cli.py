@@ -1,195 +1,250 @@
-"""The command line, run as a real process."""
+"""The command line as a whole: help, version, completion, pipes, interrupts and what it loads."""
 
 from __future__ import annotations
 
-import json
 import os
-import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from spokeshave import PAPER_FRACTIONS
+from spokeshave.cli import VERBS
 
-SPOKESHAVE = Path(sys.executable).with_name("spokeshave")
-
-
-def run(*arguments, **environment):
-    return subprocess.run(
-        [SPOKESHAVE, *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        env=os.environ | {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8"} | environment,
-    )
+HEAVY = ("numba", "sklearn", "scipy", "polars", "rich", "pydantic", "altair", "pandas", "joblib")
+PROGRAM = f"""
+import sys
+from spokeshave.cli import run
+code = run()
+print(code, sorted(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)
+"""
 
 
 @pytest.fixture(scope="module")
-def result():
-    done = run("demo", "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def helps(start):
+    futures = {verb: start(verb, "--help") for verb in VERBS}
+    return {verb: future.result() for verb, future in futures.items()}
 
 
-@pytest.fixture(scope="module")
-def page(result):  # after the run that may have compiled kernels
-    done = run("demo")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_command_has_an_example(helps, verb):
+    done = helps[verb]
+    assert (done.code, done.err) == (0, "")
+    assert f"Example: spokeshave {verb}" in done.out
+    assert all(len(line) <= 80 for line in done.out.splitlines())
+    assert "\x1b" not in done.out
 
 
-def test_demo_learns_something(result):
-    assert result["n_train"] > 2000
-    assert result["n_classes"] >= 10
-    assert result["full"]["accuracy"] > 0.7
-    assert result["full"]["macro_f1"] > 0.6
-    assert result["relative_gap"] <= 1e-3
-    assert "logger" in result["strongest_words"]["logging"]
+def test_the_help_lists_every_command(run):
+    done = run("--help")
+    assert (done.code, done.err) == (0, "")
+    assert all(f" {verb} " in done.out for verb in VERBS)
+    bare = run()
+    assert (bare.code, bare.out.rstrip(), bare.err) == (2, done.out.rstrip(), "")
 
 
-def test_demo_has_a_curve_over_all_cuts(result):
-    curve = result["curve"]
-    assert curve["fractions"] == list(PAPER_FRACTIONS)
-    n_cuts = len(PAPER_FRACTIONS)
-    assert len(curve["macro_best_f1"]) == len(curve["standard_errors"]) == n_cuts
-    assert all(0.5 < value < 1 for value in curve["macro_best_f1"])
-    assert all(0 < error < 0.05 for error in curve["standard_errors"])
-    assert curve["mean_words"] == sorted(curve["mean_words"])
-    assert curve["mean_words"][-1] <= result["n_features"]
-    assert curve["n_folds"] == 5
-
-
-def test_demo_chooses_the_smallest_cut_within_a_standard_error_of_the_best(result):
-    curve, choice = result["curve"], result["choice"]
-    values = curve["macro_best_f1"]
-    best = values.index(max(values))
-    floor = values[best] - curve["standard_errors"][best]
-    chosen = next(cut for cut, value in enumerate(values) if value >= floor)
-    assert choice == {
-        "index": chosen,
-        "fraction": curve["fractions"][chosen],
-        "mean_words": curve["mean_words"][chosen],
-        "value": values[chosen],
-        "standard_error": curve["standard_errors"][chosen],
-        "best_index": best,
-        "best_fraction": curve["fractions"][best],
-        "best_value": values[best],
-        "evaluated_on": "cross-validation",
-    }
-
-
-def test_demo_shaves_much_and_loses_little(result):
-    full, shaved = result["full"], result["shaved"]
-    assert shaved["macro_f1"] == pytest.approx(full["macro_f1"], abs=0.03)
-    assert shaved["accuracy"] == pytest.approx(full["accuracy"], abs=0.03)
-    assert shaved["n_features"] < full["n_features"] <= result["n_features"]
-    share = result["choice"]["fraction"]
-    assert shaved["n_weights"] == pytest.approx(share * full["n_weights"], rel=0.05)
-
-
-def test_demo_times_every_step(result):
-    preparation, *steps = result["seconds"]
-    assert preparation in ("loading kernels", "compiling kernels (first run only)")
-    assert steps == [
-        "reading docstrings",
-        "vectorizing training documents",
-        "vectorizing held-out documents",
-        "training on all words",
-        "training and choosing a cut",
-        "predicting from all words",
-        "predicting from the words kept",
-    ]
-    curve, choosing = result["curve"], result["seconds"]["training and choosing a cut"]
-    assert 0 < curve["fit_seconds"] < curve["seconds"] < choosing
-
-
-def test_demo_for_people_draws_the_curve(result, page):
-    curve, choice = result["curve"], result["choice"]
-    rows = [line for line in page.splitlines() if " ± 0." in line and line.split()[0][-1] == "%"]
-    columns = (curve[name] for name in ("fractions", "macro_best_f1", "standard_errors"))
-    for row, fraction, value, error, words in zip(rows, *columns, curve["mean_words"], strict=True):
-        assert row.split()[0] == f"{fraction:.0%}"
-        assert f"{value:.4f} ± {error:.4f}  " in row
-        assert f" {words:,.0f}" in row
-        assert len(row) <= 80
-    assert "← chosen" in rows[choice["index"]]
-    assert rows[choice["best_index"]].endswith("best")
-
-
-def test_demo_for_people_says_the_same(result, page):
-    choice, full, shaved = result["choice"], result["full"], result["shaved"]
-    assert "\x1b" not in page
-    assert (
-        f"{choice['mean_words']:,.0f} of {result['curve']['mean_words'][-1]:,.0f} words per class "
-        f"on average ({choice['fraction']:.0%}): macro best F1 {choice['value']:.3f} ± "
-        f"{choice['standard_error']:.3f} in cross-validation, best {choice['best_value']:.3f} at "
-        f"{choice['best_fraction']:.0%}"
-    ) in " ".join(page.split())
-    cells = [line.split() for line in page.splitlines()]
-    assert ["all", "words", *write_model(full)] in cells
-    assert ["shaved", "to", f"{choice['fraction']:.0%}", *write_model(shaved)] in cells
-    assert "strongest words" in page
-    assert "loading kernels" in page  # the run before has compiled them
-
-
-def write_model(model):
-    return [
-        f"{model['accuracy']:.3f}",
-        f"{model['macro_f1']:.3f}",
-        f"{model['n_features']:,}",
-        f"{model['n_weights']:,}",
-    ]
-
-
-def test_demo_draws_a_progress_bar_on_a_terminal():
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [SPOKESHAVE, "demo", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
-    ) as process:
-        os.close(theirs)
-        drawn = b""
-        while chunk := read(ours):
-            drawn += chunk
-        os.close(ours)
-        json.loads(process.stdout.read())
-    assert process.returncode == 0
-    assert b"reading docstrings" in drawn
-    assert b"\x1b[" in drawn
-
-
-def read(terminal):
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # the other end is closed
-        return b""
-
-
-def test_version():
-    assert run("--version").stdout.startswith("spokeshave 0.")
-
-
-def test_help_has_an_example():
-    assert "Example: spokeshave demo" in run("demo", "--help").stdout
+def test_version(run):
+    done = run("--version")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("spokeshave 0.")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("words", "offered"),
     [
-        (["dmo"], "No such command 'dmo'"),
-        (["demo", "--seed", "one"], "Invalid value for '--seed'"),
-        (["demo", "--sede", "1"], "No such option"),
-        (["demo", "--seed", "-1"], "Invalid value for '--seed'"),
-        (["demo", "--n-jobs", "0"], "n_jobs"),
+        ("", VERBS),
+        ("pre", ["predict"]),
+        ("fit trees.csv --m", ["--method", "--measure", "--min-df"]),
+        ("fit trees.csv --by c", ["chi2"]),
+        ("fit trees.csv --weighting ", ["binary", "counts", "tfidf"]),
+        ("predict trees.model more.csv --scores ", ["none", "best", "all"]),
+        ("predict trees.model more.csv --to p", ["parquet"]),
     ],
 )
-def test_bad_options_end_with_code_2_and_no_traceback(arguments, sentence):
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert sentence in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+def test_a_shell_completes_commands_options_and_values(run, words, offered):
+    typed = f"spokeshave {words}"
+    position = str(len(typed.split(" ")) - 1)
+    done = run(_SPOKESHAVE_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=position)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.split() == list(offered)
+
+
+def test_a_shell_is_told_how_to_complete(spokeshave, environment):
+    # Which shell it is, is found among the processes that this one was started by.
+    done = subprocess.run(
+        ["bash", "-c", '"$0" --show-completion; exit $?', spokeshave],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 0
+    assert "_SPOKESHAVE_COMPLETE=complete_bash" in done.stdout
+
+
+def test_a_prediction_loads_little(environment, fitted):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "predict", fitted.model],
+        input="old oak\n",
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.stdout == "text,predicted_label\nold oak,oak\n"
+    assert done.stderr == "0 []\n"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Return more rows than a pipe holds."""
+    path = tmp_path_factory.mktemp("many") / "many.csv"
+    path.write_text("leaf\n" + "an old oak with acorns\n" * 30_000)
+    return path
+
+
+@pytest.fixture
+def pipe(spokeshave, environment):
+    """Return a function that starts a command whose output is read by the test."""
+    started = []
+
+    def pipe(*arguments, **options):
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment}
+        process = subprocess.Popen([spokeshave, *map(str, arguments)], **settings | options)
+        started.append(process)
+        return process
+
+    yield pipe
+    for process in started:
+        process.kill()
+        process.wait()
+        for stream in filter(None, (process.stdout, process.stderr)):
+            stream.close()
+
+
+@pytest.mark.parametrize("n_rows", [60, 30_000])
+def test_a_reader_that_has_had_enough_is_no_error(pipe, fitted, trees, many, n_rows):
+    process = pipe("predict", fitted.model, trees.more if n_rows == 60 else many, bufsize=0)
+    first = b""
+    while not first.endswith(b"\n"):
+        first += process.stdout.read(1)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+    assert first.endswith(b"leaf,predicted_label\n")
+
+
+def test_a_reader_that_is_gone_before_there_is_anything_is_no_error(pipe, fitted, trees):
+    for arguments in (("predict", fitted.model, trees.more), ("inspect", fitted.model, "--json")):
+        process = pipe(*arguments)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_a_slow_reader_gets_everything(pipe, fitted, many):
+    process = pipe("predict", fitted.model, many, bufsize=0)
+    time.sleep(1)  # until the pipe is full
+    assert process.poll() is None
+    lines = process.stdout.read().splitlines()
+    assert process.wait() == 0
+    assert lines[0] == b"leaf,predicted_label"
+    assert lines[1:] == [b"an old oak with acorns,oak"] * 30_000
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    "arguments",
+    [("predict", "MODEL", "MORE"), ("inspect", "MODEL"), ("inspect", "MODEL", "--json"), ()],
+    ids=" ".join,
+)
+def test_output_that_cannot_be_written_is_told(pipe, fitted, trees, arguments):
+    names = {"MODEL": fitted.model, "MORE": trees.more}
+    with Path("/dev/full").open("wb") as full:
+        process = pipe(*(names.get(each, each) for each in arguments), stdout=full)
+        _, err = process.communicate()
+    assert process.returncode == 2
+    assert err == b"spokeshave: No space left on device\n"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Return documents that take long to fit."""
+    rng = Random(0)
+    words = [f"w{number}" for number in range(4_000)]
+    rows = [f"{' '.join(rng.choices(words, k=60))},c{number % 9}" for number in range(8_000)]
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    path.write_text("text,label\n" + "\n".join(rows))
+    return path
+
+
+def wait_until_busy(process, seconds):
+    """Wait until a process has worked for so long."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    while process.poll() is None:
+        words = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        if (int(words[11]) + int(words[12])) / ticks >= seconds:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"it ended before: {process.stderr.read()}")
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="how busy a process is, is read as Linux has it"
+)
+def test_an_interrupted_fit_leaves_nothing(pipe, large, tmp_path):
+    options = ("--method", "exact,rfe", "--cuts", "log", "--stability", "-q")
+    process = pipe("fit", large, *options, cwd=tmp_path)
+    wait_until_busy(process, 4)  # until everything is loaded and it works
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - began < 10
+    assert process.returncode == 130
+    assert (out, err) == (b"", b"spokeshave: interrupted; nothing was left half-written\n")
+    assert os.listdir(tmp_path) == []
+    assert os.listdir(large.parent) == ["large.csv"]
+
+
+def test_an_interrupted_prediction_leaves_no_file(pipe, fitted, tmp_path):
+    read, write = os.pipe()
+    process = pipe(
+        *("predict", fitted.model, "-", "--out", "out.csv"),
+        cwd=tmp_path,
+        stdin=read,
+    )
+    os.close(read)
+    with open(write, "wb") as stream:
+        stream.write(b"old oak\n" * 5_000)
+        stream.flush()
+        while not os.listdir(tmp_path):  # what is written so far
+            time.sleep(0.02)
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == b"spokeshave: interrupted; nothing was left half-written\n"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("out", "sentence"),
+    [
+        ("nowhere/x", "nowhere: there is no such folder to write to; make it first"),
+        ("file/x", "file: there is no such folder to write to; make it first"),
+        ("taken", "taken.model: this is a folder; "),
+        ("closed/x", "closed: writing to this folder is not permitted"),
+    ],
+)
+def test_where_nothing_can_be_written_is_told_before_the_work(run, trees, tmp_path, out, sentence):
+    if out == "closed/x" and os.geteuid() == 0:
+        pytest.skip("nothing is closed to root")
+    (tmp_path / "file").touch()
+    (tmp_path / "taken.model").mkdir()
+    (tmp_path / "closed").mkdir(mode=0o500)
+    before = sorted(tmp_path.rglob("*"))
+    done = run("fit", trees.path, "--out", out, folder=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"spokeshave: {sentence}")
+    assert sorted(tmp_path.rglob("*")) == before

@@ -29,9 +29,11 @@ def report(
     """
     from spokeshave.record import read_record
     from spokeshave.report import render_report
-    from spokeshave.whole_files import write_whole
+    from spokeshave.whole_files import replace_whole
 
     path = Path(out) if out else Path(Path(record).name.partition(".run.json")[0] + ".html")
-    write_whole(path, render_report(read_record(record)).encode("utf-8"))
+    found = read_record(record)
+    with replace_whole(path) as stream:  # which is told at once where it cannot be
+        stream.write(render_report(found).encode("utf-8"))
     if not quiet:
         Printer().say(str(path))

@@ -1,0 +1,58 @@
+"""``spokeshave curve``: the same numbers for people and for machines, and no files."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import os
+
+import polars
+import pytest
+
+from spokeshave.record import read_record
+
+
+@pytest.fixture(scope="module")
+def runs(start, trees, tmp_path_factory):
+    """Return the results of two commands, on jsonl and on parquet."""
+    sources, folder = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("work")
+    rows = [{"kind": k, "leaf": text} for k, text in zip(trees.kinds, trees.texts, strict=True)]
+    jsonl, parquet = sources / "trees.jsonl.bz2", sources / "trees.parquet"
+    jsonl.write_bytes(bz2.compress("\n".join(map(json.dumps, rows)).encode()))
+    polars.DataFrame(rows).write_parquet(parquet)
+    tested = ("--json", "--test", trees.more, "--cuts", "0.5,1", "--by", "chi2")
+    futures = {
+        "drawn": start("curve", jsonl, *trees.columns, "--method", "mask,sv_set", folder=folder),
+        "listed": start("curve", parquet, *trees.columns, *tested, folder=folder),
+    }
+    found = {name: future.result() for name, future in futures.items()}
+    assert os.listdir(folder) == []
+    return found
+
+
+def test_a_chart_of_each_method_that_is_the_one_of_fit(runs, fitted):
+    done = runs["drawn"]
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    heads = [line for line in lines if "cross-validation" in line]
+    assert [head.split(",")[0] for head in heads] == ["mask", "sv_set"]
+    rows = [line for line in lines if " ± 0." in line]
+    measured = read_record(fitted.record).curves[0].measures["best_f1"]
+    assert len(rows) == 26
+    for row, value, error in zip(rows, measured.macro, measured.macro_error, strict=False):
+        assert f" {value:.4f} ± {error:.4f} " in row
+    assert sum("← chosen" in row for row in rows) == 2
+
+
+def test_a_line_for_each_class_and_cut_on_test_documents(runs):
+    done = runs["listed"]
+    assert (done.code, done.err) == (0, "")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [(line["class"], line["fraction"]) for line in lines] == [
+        (kind, fraction) for kind in ("ash", "oak", "yew") for fraction in (0.5, 1.0)
+    ]
+    for line in lines:
+        assert (line["method"], line["by"]) == ("mask", "chi2")
+        assert line["evaluated_on"] == "test set"
+        measures = ("auc", "best_f1", "f1", "accuracy", "precision_at_20")
+        assert all(0.5 < line[measure] <= 1 for measure in measures)

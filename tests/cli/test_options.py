@@ -1,0 +1,106 @@
+"""Options that make no sense: one sentence, exit code 2, nothing written, and soon."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+OF_A_JOB = {
+    "--method": (["x", "mask,"], "--method must be one of mask, sv_set, "),
+    "--by": (["x"], "--by must be one of normal, information_gain, "),
+    "--measure": (["x"], "--measure must be one of best_f1, f1, "),
+    "--weighting": (["x"], "--weighting must be one of binary, counts, tfidf. Got 'x' "),
+    "--cuts": (
+        ["x", "", "0", "-1", "1.5", "nan", "5,0.5"],
+        "--cuts must be 'paper', 'log', ",
+    ),
+    "--C": (["0", "-1", "x", "nan", "inf"], "--C must be a positive number or auto. Got "),
+    "--hold-out": (["1", "-0.1", "nan"], "--hold-out must be a share from 0 to below 1. "),
+    "--tolerance": (["-1", "1", "nan"], "--tolerance must be from 0 to below 1. Got "),
+    "--n-jobs": (["0"], "--n-jobs must be a number of threads, or -1 for all cores. Got 0"),
+    "--min-df": (["0"], "Invalid value for '--min-df': "),
+    "--seed": (["-1"], "Invalid value for '--seed': "),
+}
+CASES = [
+    *(
+        (["fit", "SOURCE", f"{option}={value}"], sentence)
+        for option, (values, sentence) in OF_A_JOB.items()
+        for value in values
+    ),
+    (["fit", "SOURCE", "--hold-out", "x"], "Invalid value for '--hold-out': 'x' is not a valid "),
+    (["fit", "SOURCE", "--n-jobs", "x"], "Invalid value for '--n-jobs': 'x' is not a valid int"),
+    (["fit", "SOURCE", "--seed", "1.5"], "Invalid value for '--seed': '1.5' is not a valid int"),
+    (["fit", "SOURCE", "--sede", "1"], "No such option: --sede (Possible options: "),
+    (["fit", "SOURCE", "--test"], "Option '--test' requires an argument."),
+    (["fit", "SOURCE", "more.csv"], "Got unexpected extra argument"),
+    (["fit", "SOURCE", "--text", "body"], "trees.csv: there is no column 'body'; the columns are "),
+    (["fit", "SOURCE", "--label", "queue"], "trees.csv: there is no column 'queue'; "),
+    (["fit", "SOURCE", "--text", "7"], "trees.csv: there is no column 7; the columns are "),
+    (["fit", "SOURCE", "--encoding", "x"], "trees.csv: the encoding 'x' is unknown; "),
+    (["fit", "SOURCE", "--format", "x"], "format must be one of "),
+    (["fit", "SOURCE", "--under", "x"], "under must be left out for csv"),
+    (
+        ["fit", "SOURCE", "--text", "leaf", "--label", "kind", "--label-separator", ""],
+        "label_separator must be a character or more",
+    ),
+    (["fit", "-", "--test", "-"], "Only one of the documents and --test can come from "),
+    (["fit", ""], "source must name a file or folder, or be '-'."),
+    (["fit"], "Missing argument 'source'."),
+    (["curve"], "Missing argument 'source'."),
+    (["curve", "SOURCE", "--method", "x"], "--method must be one of "),
+    (["curve", "SOURCE", "--tolerance", "1"], "No such option: --tolerance"),
+    (["curve", "-", "--test", "-"], "Only one of the documents and --test can come from "),
+    (["rank"], "Missing argument 'source'."),
+    (["rank", "SOURCE", "--by", "x"], "--by must be one of "),
+    (["rank", "SOURCE", "--top", "0"], "Invalid value for '--top': 0 is not in the range"),
+    (["shape"], "Missing argument 'source'."),
+    (["shape", "SOURCE", "--C", "auto"], "--C must be a number where features are shaped. Got "),
+    (["demo", "--seed", "-1"], "Invalid value for '--seed'"),
+    (["demo", "--n-jobs", "0"], "--n-jobs must be a number of threads"),
+    (["demo", "--out", "nowhere/x"], "nowhere: there is no such folder to write to; "),
+    (["predict"], "Missing argument 'model'."),
+    (["predict", "MODEL", "MORE", "--format", "x"], "--format must be one of text, csv, "),
+    (["predict", "MODEL", "MORE", "--to", "x"], "--to must be one of csv, tsv, jsonl, parquet. "),
+    (["predict", "MODEL", "MORE", "--scores", "x"], "--scores must be one of none, best, all. "),
+    (["predict", "MODEL", "MORE", "--text", "x"], "more.csv: there is no column 'x'; "),
+    (["predict", "MODEL", "MORE", "--encoding", "x"], "more.csv: the encoding 'x' is unknown; "),
+    (["predict", "MODEL", "MORE", "--format", "arff"], "more.csv: the model reads texts, and "),
+    (["inspect"], "Missing argument 'model'."),
+    (["inspect", "MODEL", "--class", "elm"], "--class must be one of 'ash', 'oak', 'yew'. Got "),
+    (["inspect", "MODEL", "--explain", "oak", "--class", "elm"], "--class must be one of 'ash', "),
+    (["inspect", "MODEL", "--top", "0"], "Invalid value for '--top': "),
+    (["inspect", "VECTORS", "--explain", "oak"], "--explain needs a model of texts. "),
+    (["report"], "Missing argument 'record'."),
+    (["report", "RECORD", "--to", "pdf"], "No such option: --to"),
+    (["ft"], "No such command 'ft'. Did you mean 'fit'?"),
+    (["--sede"], "No such option: --sede"),
+]
+
+
+@pytest.fixture(scope="module")
+def runs(start, trees, fitted, fitted_vectors, tmp_path_factory):
+    """Return the result of each case, with the folder it was run in."""
+    names = {"SOURCE": trees.path, "MORE": trees.more, "MODEL": fitted.model}
+    names |= {"RECORD": fitted.record, "VECTORS": fitted_vectors.model}
+    folders = [tmp_path_factory.mktemp("empty") for _ in CASES]
+    futures = [
+        start(*(names.get(argument, argument) for argument in arguments), folder=folder)
+        for (arguments, _), folder in zip(CASES, folders, strict=True)
+    ]
+    return [(future.result(), folder) for future, folder in zip(futures, folders, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "case", range(len(CASES)), ids=[" ".join(arguments) for arguments, _ in CASES]
+)
+def test_a_bad_option_is_refused_in_one_sentence(runs, case):
+    done, folder = runs[case]
+    sentence = CASES[case][1]
+    assert done.code == 2, done.err
+    assert "Traceback" not in done.err
+    (line,) = [line for line in done.err.splitlines() if not line.startswith("note: ")]
+    assert line.startswith("spokeshave: ")
+    assert sentence in line
+    assert done.out == ""
+    assert os.listdir(folder) == []

@@ -1,0 +1,60 @@
+"""Options as they are typed, turned into settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from spokeshave import PAPER_FRACTIONS
+from spokeshave.cli.options import CRITERIA, MEASURES, METHODS
+from spokeshave.cli.settings import make_settings, parse_cost, parse_cuts, split_choices
+from spokeshave.evaluation import MEASURES as MEASURED
+from spokeshave.ranking import CRITERIA as RANKED
+from spokeshave.settings import Settings
+from spokeshave.tracing import METHODS as TRACED
+
+
+def test_options_left_out_are_the_settings_by_default():
+    assert make_settings() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("typed", "cuts"),
+    [
+        ("paper", PAPER_FRACTIONS),
+        ("log", "log"),
+        ("0.1,0.5,1", (0.1, 0.5, 1.0)),
+        ("1", (1.0,)),
+        ("1.0", (1.0,)),
+        (" 0.5 , 1 ", (0.5, 1.0)),
+        ("100,1000", (100, 1000)),
+        ("1,2", (1, 2)),
+        ("1e-3,1", (0.001, 1.0)),
+    ],
+)
+def test_cuts(typed, cuts):
+    found = parse_cuts(typed)
+    assert found == cuts
+    assert [type(cut) for cut in found] == [type(cut) for cut in cuts]
+
+
+@pytest.mark.parametrize(
+    "typed", ["0.1,x", "inf", "1,0", "5,0.5", "0.5;1", ",", "1,", "-0.5", "0x10", "²"]
+)
+def test_cuts_that_make_no_sense(typed):
+    with pytest.raises(ValueError, match="--cuts must be 'paper', 'log', fractions"):
+        parse_cuts(typed)
+
+
+@pytest.mark.parametrize(("typed", "C"), [("auto", "auto"), ("0.5", 0.5), ("1e3", 1000.0)])
+def test_the_cost(typed, C):
+    assert parse_cost(typed) == C
+
+
+def test_several_methods_are_each_taken_once():
+    assert split_choices("--method", "warm, mask,warm", METHODS) == ("warm", "mask")
+
+
+def test_every_choice_that_is_offered_is_one_that_there_is():
+    assert set(MEASURES) == set(MEASURED)
+    assert set(CRITERIA) == set(RANKED)
+    assert set(METHODS) == set(TRACED)
