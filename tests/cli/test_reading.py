@@ -1,4 +1,4 @@
-"""Documents from archives, tables and pipes, and those that are bad."""
+"""Documents from archives and pipes, and those that are bad; other formats are elsewhere."""
 
 from __future__ import annotations
 
@@ -6,24 +6,10 @@ import gzip
 import json
 import os
 import tarfile
-from random import Random
 
 import pytest
 
 from spokeshave.record import read_record
-
-
-def make_arff(n=90, seed=0):
-    """Return a table in which the height tells the kind."""
-    rng = Random(seed)
-    lines = ["@relation plants", "@attribute age numeric", "@attribute soil {clay,peat,sand}"]
-    lines += ["@attribute height numeric", "@attribute kind {ash,oak,yew}", "@data"]
-    for number in range(n):
-        kind, soil = number % 3, rng.choice(["clay", "peat", "sand"])
-        height = rng.gauss(20 * kind, 4)
-        age = rng.uniform(0, 9)
-        lines.append(f"{age:.1f},{soil},{height:.2f},{('ash', 'oak', 'yew')[kind]}")
-    return "\n".join(lines)
 
 
 def write_sgml(texts, tags):
@@ -52,17 +38,15 @@ def write_tar(path, folder, trees, write_folders):
 
 @pytest.fixture(scope="module")
 def runs(start, trees, tagged, write_folders, tmp_path_factory):
-    """Return the results for an archive, for stories of Reuters and for a dense table."""
+    """Return the results for an archive and for stories of Reuters."""
     folder = tmp_path_factory.mktemp("parts")
     write_tar(folder / "news.tar.gz", tmp_path_factory.mktemp("folders"), trees, write_folders)
-    (folder / "plants.arff").write_text(make_arff())
     stories = gzip.compress(write_sgml(tagged.texts, tagged.tags).encode())
-    work = {name: tmp_path_factory.mktemp("work") for name in ("tar", "sgm", "arff")}
+    work = {name: tmp_path_factory.mktemp("work") for name in ("tar", "sgm")}
     options = {"has_report": False}
     futures = {
         "tar": start("fit", folder / "news.tar.gz", folder=work["tar"], **options),
         "sgm": start("fit", "-", "--json", folder=work["sgm"], stdin=stories, **options),
-        "arff": start("rank", folder / "plants.arff", "--json", folder=work["arff"]),
     }
     return {name: (future.result(), work[name]) for name, future in futures.items()}
 
@@ -89,15 +73,6 @@ def test_stories_of_reuters_compressed_on_standard_input(runs):
     assert found["model"]["judgement"]["micro_f1"] > 0.8
     assert found["data"]["source"] == "standard input"
     assert sorted(os.listdir(folder)) == ["spokeshave.model", "spokeshave.run.json"]
-
-
-def test_a_dense_table(runs):
-    done, _ = runs["arff"]
-    assert done.code == 0, done.err
-    assert done.err == "note: plants.arff: the label is attribute 'kind', the last\n"
-    lines = [json.loads(line) for line in done.out.splitlines()]
-    first = {line["class"]: line["feature"] for line in lines if line["rank"] == 1}
-    assert (first["ash"], first["yew"]) == ("height", "height")
 
 
 LONG = b"text,label\n" + b"".join(
