@@ -308,3 +308,16 @@ def test_few_documents_will_do():
     found = run_job(Texts(TREES, KINDS), settings=Settings(cuts=(0.5, 1.0), n_jobs=1))
     assert found.record.curves[0].n_folds == 4
     assert found.model.predict(["an acorn"]).tolist() == ["oak"]
+
+
+def test_one_label_that_a_document_may_have_can_choose_its_cost():
+    texts = [f"grey ash {word}" for word in "abcdefgh"] + [f"old oak {word}" for word in "abcdefgh"]
+    labels = [("ash",)] * 8 + [()] * 8
+    finished = run_job(Texts(texts, labels), settings=Settings(C="auto", n_jobs=1))
+    assert finished.model.predict(["an ash", "an oak"]).ravel().tolist() == [1, 0]
+
+
+def test_documents_too_few_for_folds_get_a_sentence():
+    texts, labels = ["ash a", "ash b", "oak a"], [("ash",), (), ()]
+    with pytest.raises(ValueError, match="too few to choose a cut by cross-validation"):
+        run_job(Texts(texts, labels), settings=Settings(min_df=1, n_jobs=1))

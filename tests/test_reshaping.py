@@ -42,8 +42,8 @@ def make_texts(n=90, seed=0):
     return Texts(texts, kinds)
 
 
-def make_estimator(**options):
-    return ShapedSVC(DualLinearSVC(random_state=0, **options), random_state=0)
+def make_estimator(norm=None, **options):
+    return ShapedSVC(DualLinearSVC(random_state=0, **options), norm=norm, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_the_record_tells_of_shapes_and_nothing_else(finished):
     found, watch = finished
     record = found.record
     assert (record.curves, record.words, record.cuts, record.choice) == ([], [], None, None)
-    assert record.settings["method"] == "local probability, BNS, L2"
+    assert record.settings["method"] == "local probability, BNS, no norm"
     assert record.model.n_bytes == len(found.content)
     assert record.full_model.n_bytes is None
     assert record.headline == (
@@ -125,11 +125,14 @@ def test_documents_to_test_on_judge_the_model_that_is_shipped():
     expected = plain.fit(train.texts, train.labels).predict(test.texts) == test.labels
     assert found.record.full_model.judgement.accuracy == pytest.approx(expected.mean())
     assert {shape.feature for shape in found.record.shapes} <= set(found.model.feature_names_)
+    assert found.record.settings["method"] == "local probability, BNS, L2"  # on text
+    plain_weights = np.count_nonzero(plain[-1].coef_)
+    assert found.record.full_model.n_weights == plain_weights
 
 
 def test_missing_values_are_shaped_and_there_is_nothing_to_compare_with():
     record = run_shaping(make_table(has_missing=True), settings=SETTINGS).record
-    assert record.full_model.judgement is None
+    assert record.full_model is None
     assert record.model.judgement.macro_f1 > 0.5
     assert "as they are" not in record.headline
 
@@ -138,7 +141,7 @@ def test_sparse_vectors_are_shaped():
     table = make_table()
     X = sparse.csr_matrix(np.abs(table.X) * (np.abs(table.X) > 0.5))
     found = run_shaping(Vectors(X, table.labels, None), settings=SETTINGS)
-    shaped = make_estimator(probability=True).fit(X, table.labels)
+    shaped = make_estimator("l2", probability=True).fit(X, table.labels)
     np.testing.assert_allclose(
         found.model.decision_function(X), shaped.decision_function(X), atol=1e-4
     )

@@ -36,25 +36,22 @@ WEIGHT_BYTES = 4
 
 def account_for_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
     """Return the record of a curve; ``names`` are its classes."""
-    n_folds = len(curve.counts.won)
     return CurveRecord(
         method=curve.method,
         by=curve.by,
         evaluated_on=curve.evaluated_on,
-        n_folds=n_folds,
+        n_folds=len(curve.counts.won),
         names=names,
         fractions=curve.fractions.tolist(),
         n_features=np.rint(curve.n_features).astype(int).tolist(),
-        measures={name: _account_for_measure(curve, name, n_folds) for name in MEASURES},
+        measures={name: _account_for_measure(curve, name) for name in MEASURES},
         seconds=curve.seconds,
         fit_seconds=curve.fit_seconds,
     )
 
 
-def _account_for_measure(curve: FeatureCurve, name: str, n_folds: int) -> MeasureRecord:
-    errors: list[Any] = [None, None]
-    if n_folds > 1:
-        errors = [_list(curve.standard_error(name, average)) for average in ("macro", "micro")]
+def _account_for_measure(curve: FeatureCurve, name: str) -> MeasureRecord:
+    errors = [_find_errors(curve, name, average) for average in ("macro", "micro")]
     return MeasureRecord(
         macro=_list(curve.macro(name)),
         micro=_list(curve.micro(name)),
@@ -62,6 +59,14 @@ def _account_for_measure(curve: FeatureCurve, name: str, n_folds: int) -> Measur
         micro_error=errors[1],
         classes=[_list(row) for row in curve.per_class(name)],
     )
+
+
+def _find_errors(curve: FeatureCurve, name: str, average: str) -> list[float | None] | None:
+    """Return the standard errors of a measure, None where fewer than two folds know it."""
+    try:
+        return _list(curve.standard_error(name, average))
+    except ValueError:
+        return None
 
 
 def account_for_cuts(

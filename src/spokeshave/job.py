@@ -103,7 +103,7 @@ def run_job(
     collection = watch.run("making rows", make_collection, train, test, settings)
     svc = pose(collection, settings, watch)
     curves = trace_curves(collection, svc, settings, watch)
-    choice = curves[0].smallest_within(settings.tolerance, settings.measure, settings.average)
+    choice = _choose(curves[0], settings)
     shaved = watch.run("training the model", _train, collection, svc, choice, settings)
     stable = None
     if settings.with_stability:
@@ -114,6 +114,15 @@ def run_job(
     model = unpack_model(content)  # what is judged is what is shipped
     judgements = watch.run("judging it", _judge, found, model, origin)
     return Finished(model, content, _write_record(found, judgements, settings, origin, watch))
+
+
+def _choose(curve: FeatureCurve, settings: Settings) -> Choice:
+    n_known = (curve.counts.positive.sum(axis=1) > 0).sum(axis=0).min()  # folds that tell something
+    if settings.tolerance is None and n_known < 2:
+        raise ValueError(
+            "The documents are too few to choose a cut by cross-validation. Give more of them."
+        )
+    return curve.smallest_within(settings.tolerance, settings.measure, settings.average)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +200,10 @@ def pose(collection: Collection, settings: Settings, watch: Stopwatch) -> DualLi
     if settings.C != "auto":
         svc.set_params(C=settings.C)
         return svc
-    folds = make_folds(collection, settings.seed)
-    tuning = watch.run("choosing C", tune_C, svc, collection.train.X, collection.train.y, cv=folds)
+    folds, y = make_folds(collection, settings.seed), collection.train.y
+    if y.ndim == 2 and y.shape[1] == 1:  # which scikit-learn scores as two classes
+        y = y.toarray().ravel()
+    tuning = watch.run("choosing C", tune_C, svc, collection.train.X, y, cv=folds)
     svc.set_params(C=tuning.C)
     return svc
 

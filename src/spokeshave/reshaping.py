@@ -36,7 +36,13 @@ MOST_SHAPES = 60  # in a record: of each class its strongest features
 
 def list_shaping_steps() -> dict[str, float]:
     """Return the steps of the job, each with a guess of its share of the time."""
-    return {"making rows": 1.0, "comparing by folds": 10.0, "shaping": 3.0, "judging it": 0.5}
+    return {
+        "making rows": 1.0,
+        "shaping": 3.0,
+        "training without": 1.0,
+        "comparing by folds": 10.0,
+        "judging it": 0.5,
+    }
 
 
 def run_shaping(
@@ -72,10 +78,14 @@ def run_shaping(
     collection = watch.run("making rows", _make_collection, train, test, settings)
     svc = DualLinearSVC(C=_check_cost(settings), loss=settings.loss, random_state=settings.seed)
     estimator = clone(svc).set_params(probability=_can_calibrate(collection))
-    shaped = ShapedSVC(estimator, n_jobs=settings.n_jobs, random_state=settings.seed)
+    # On a few dense features, length one would leave only their ratios.
+    norm = "l2" if sparse.issparse(collection.train.X) else None
+    shaped = ShapedSVC(estimator, norm=norm, n_jobs=settings.n_jobs, random_state=settings.seed)
     plain = _make_plain(collection, clone(svc).set_params(n_jobs=settings.n_jobs))
     X, y = collection.train.X, collection.train.y
     watch.run("shaping", shaped.fit, X, y)
+    if plain is not None:
+        watch.run("training without", plain.fit, X, y)
     provenance = describe_provenance(collection, settings, origin)
     content = pack_classifier(collection, shaped, provenance)
     model = unpack_model(content)  # what is judged is what is shipped
@@ -84,13 +94,16 @@ def run_shaping(
         judgements = watch.run("comparing by folds", _judge_by_folds, collection, bare, plain)
     else:
         judgements = watch.run("judging it", _judge_by_test, collection, model, plain, origin)
-    models = _describe_models(collection, shaped, content, judgements)
+    models = _describe_models(collection, shaped, plain, content, judgements)
     record = RunRecord(
         title=origin.source,
         headline=_write_headline(collection, models, len(content)),
         making=describe_making(origin, settings, watch),
         data=describe_data(collection, origin),
-        settings={**describe_settings(settings, svc), "method": "local probability, BNS, L2"},
+        settings={
+            **describe_settings(settings, svc),
+            "method": f"local probability, BNS, {'L2' if norm else 'no norm'}",
+        },
         classes=[
             ClassRecord(*pair) for pair in zip(collection.names, collection.counts, strict=True)
         ],
@@ -156,7 +169,6 @@ def _judge_by_test(
     on = origin.test_source or "held-out documents"
     found = [judge(model, test, test.given, names, on), None]
     if plain is not None:
-        plain.fit(collection.train.X, collection.train.y)
         found[1] = judge(plain, test, test.X, names, on)
     return found
 
@@ -164,24 +176,27 @@ def _judge_by_test(
 def _describe_models(
     collection: Collection,
     shaped: ShapedSVC,
+    plain: Any,
     content: bytes,
     judgements: list[JudgementRecord | None],
-) -> tuple[ModelRecord, ModelRecord]:
+) -> tuple[ModelRecord, ModelRecord | None]:
     X = collection.train.X
     per_document = float(getattr(X, "nnz", X.size) / X.shape[0])
-    n_weights = int(np.count_nonzero(shaped.coef_))
-    names = "trained on shaped features", "trained on features as they are"
-    first, second = (
-        ModelRecord(name, X.shape[1], n_weights, per_document, n_bytes, judgement)
-        for name, n_bytes, judgement in zip(names, (len(content), None), judgements, strict=True)
-    )
-    return first, second
+
+    def describe(name: str, coef: Any, n_bytes: int | None, found: Any) -> ModelRecord:
+        n_weights = int(np.count_nonzero(coef))
+        return ModelRecord(name, X.shape[1], n_weights, per_document, n_bytes, found)
+
+    first = describe("trained on shaped features", shaped.coef_, len(content), judgements[0])
+    if plain is None:
+        return first, None
+    return first, describe("trained on features as they are", plain[-1].coef_, None, judgements[1])
 
 
 def _write_headline(
-    collection: Collection, models: tuple[ModelRecord, ModelRecord], n_bytes: int
+    collection: Collection, models: tuple[ModelRecord, ModelRecord | None], n_bytes: int
 ) -> str:
-    shaped, plain = (model.judgement for model in models)
+    shaped, plain = (None if model is None else model.judgement for model in models)
     assert shaped is not None
     against = "" if plain is None else f", {write_share(plain.macro_f1)} as they are"
     return (

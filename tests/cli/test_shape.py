@@ -55,7 +55,7 @@ def test_a_table_is_shaped_and_written(runs, run, plants):
     record = read_record(folder / "plants-shaped.run.json")
     assert done.out.splitlines()[0] == record.headline
     assert record.headline.startswith("5 features shaped: macro-F1 .")
-    assert record.full_model.judgement is None  # where values are missing there is nothing else
+    assert record.full_model is None  # where values are missing there is nothing else
     assert record.model.judgement.macro_f1 > 0.5
     assert record.shapes[0].feature == "height"
     assert any(line.split()[:2] == ["oak", "height"] for line in done.out.splitlines())

@@ -50,8 +50,8 @@ def run() -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except (BrokenPipeError, SystemExit) as ended:
-        # The parser of options turns a broken pipe into an exit.
-        if not isinstance(ended.__context__ or ended, BrokenPipeError):
+        # The parser of options turns a broken pipe into an exit; others are meant.
+        if isinstance(ended, SystemExit) and not isinstance(ended.__context__, BrokenPipeError):
             raise
         # Whoever read the output has had enough. What is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -59,7 +59,8 @@ def run() -> int:
     except Exception as error:
         if hasattr(error, "format_message"):  # of the parser of options
             return _explain(error.format_message(), BAD_INPUT)
-        if isinstance(error, ValueError | OSError | ImportError):
+        is_missing_extra = type(error) is ImportError  # a module of ours would be another kind
+        if isinstance(error, ValueError | OSError) or is_missing_extra:
             return _explain(_word(error), BAD_INPUT)
         raise
     if code == INTERRUPTED:  # which is also what the parser of options makes of an interrupt

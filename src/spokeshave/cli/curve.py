@@ -59,7 +59,7 @@ def curve(
         n_jobs=n_jobs,
     )
     reading = Reading(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test
+        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
     collection, curves = _trace(reading, settings, printer)
     for found in curves:

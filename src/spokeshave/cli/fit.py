@@ -100,7 +100,7 @@ def fit(
         n_jobs=n_jobs,
     )
     reading = Reading(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test
+        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
     prefix = choose_prefix(out, source)
     report_run(*run_fit(partial(read_documents, reading), settings, prefix, printer), printer)

@@ -25,8 +25,11 @@ class Reading:
     under: str | None
     skip_bad_rows: bool
     test: str | None
+    hold_out: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.test is not None and self.hold_out:
+            raise ValueError("Only one of --test and --hold-out can be given.")
         if self.source == "-" == self.test:
             raise ValueError("Only one of the documents and --test can come from standard input.")
 
@@ -72,6 +75,8 @@ def read_documents(reading: Reading, printer: Printer) -> Given:
         test, test_name = other.documents, other.name
         if isinstance(test, Split):
             test = test.test
+    if test is not None and reading.hold_out:
+        printer.note(f"nothing is held out: there are test documents in {source.name}")
     n_skipped = train.skipped
     if n_skipped:
         printer.note(f"{n_skipped:,} malformed rows were left out of {source.name}")

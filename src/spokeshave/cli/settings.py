@@ -26,6 +26,8 @@ def make_settings(
     """Return the settings of a run, as options give them; the others need no check."""
     from spokeshave.settings import Settings
 
+    if not 0 <= others.get("seed", 0) < 2**32:
+        raise ValueError(f"--seed must be from 0 to {2**32 - 1}. Got {others['seed']} instead.")
     if tolerance is not None and not 0 <= tolerance < 1:
         raise ValueError(f"--tolerance must be from 0 to below 1. Got {tolerance:g} instead.")
     return Settings(

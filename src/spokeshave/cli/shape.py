@@ -75,7 +75,7 @@ def shape(
     if settings.C == "auto":
         raise ValueError("--C must be a number where features are shaped. Got 'auto' instead.")
     reading = Reading(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test
+        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
     prefix = choose_prefix(out, source, "-shaped")
     with printer.noting_warnings(), Steps(is_quiet=quiet) as steps:
