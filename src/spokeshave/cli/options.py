@@ -44,7 +44,7 @@ LabelSeparator = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Format, where the name does not tell.",
+        help="Format, where the name does not tell: " + ", ".join(FORMATS) + ".",
         autocompletion=lambda: list(FORMATS),
         rich_help_panel=DOCUMENTS,
     ),

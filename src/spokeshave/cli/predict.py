@@ -145,7 +145,10 @@ def _check_kind(model: Model, asked: _Asked) -> bool:
     reads_text = isinstance(model.input, TextInput)
     if reads_text != (asked.format in STREAMED):
         kinds = "texts" if reads_text else "vectors, as svmlight or arff"
-        raise ValueError(f"{asked.source}: the model reads {kinds}, and this is {asked.format}")
+        hint = "; say with --format what it is" if asked.source == "-" else ""
+        raise ValueError(
+            f"{asked.source}: the model reads {kinds}, and this is {asked.format}{hint}"
+        )
     return reads_text
 
 

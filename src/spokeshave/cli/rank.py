@@ -60,7 +60,8 @@ def rank(
     names = collection.row_names
     if of_class is not None and of_class not in names:
         listed = ", ".join(map(repr, names[:10]))
-        raise ValueError(f"--class must be one of {listed}. Got {of_class!r} instead.")
+        why = "; one order serves two classes" if of_class in collection.names else ""
+        raise ValueError(f"--class must be one of {listed}{why}. Got {of_class!r} instead.")
     rows = [k for k, name in enumerate(names) if of_class in (None, name)]
     if as_json:
         for line in _list_lines(ranking, collection, rows, top):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,20 +90,35 @@ def _load(reading: Reading, path: str, printer: Printer, n_features: int | None 
     from spokeshave.corpus import load_source
     from spokeshave.corpus.column_names import check_column
 
-    source = load_source(
-        path,
-        text=None if reading.text is None else check_column(reading.text),
-        label=None if reading.label is None else check_column(reading.label),
-        label_separator=reading.label_separator,
-        format=reading.format,
-        encoding=reading.encoding,
-        under=reading.under,
-        bad_rows="skip" if reading.skip_bad_rows else "raise",
-        n_features=n_features,
-    )
+    with _naming_options():
+        source = load_source(
+            path,
+            text=None if reading.text is None else check_column(reading.text),
+            label=None if reading.label is None else check_column(reading.label),
+            label_separator=reading.label_separator,
+            format=reading.format,
+            encoding=reading.encoding,
+            under=reading.under,
+            bad_rows="skip" if reading.skip_bad_rows else "raise",
+            n_features=n_features,
+        )
     for guess in source.guesses:
         printer.note(f"{source.name}: {guess}")
     return source
+
+
+@contextmanager
+def _naming_options() -> Iterator[None]:
+    """Tell which options answer where columns cannot be guessed."""
+    from spokeshave.errors import CorpusError
+
+    try:
+        yield
+    except CorpusError as error:
+        if not error.problem.startswith("say which is"):
+            raise
+        problem = f"{error.problem}; pass --text and --label"
+        raise CorpusError(error.path, problem, error.line) from None
 
 
 def _count_columns(documents: Any) -> int | None:

@@ -107,7 +107,7 @@ def show_shaping(record: RunRecord, printer: Printer) -> None:
             [shape.class_name, shape.feature, f"{shape.weight:+.3g}", write_shape(shape)]
             for shape in record.shapes[:N_SHAPES]
         ],
-        n_left=2,
+        n_left=4,
     )
     if len(record.shapes) > N_SHAPES:
         printer.say(f"and {len(record.shapes) - N_SHAPES} more in the report")
