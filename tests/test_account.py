@@ -25,8 +25,8 @@ from spokeshave.account import (
 from spokeshave.collection import prepare
 from spokeshave.comparison import stability
 from spokeshave.corpus import Texts, Vectors
+from spokeshave.description import describe_provenance
 from spokeshave.job import (
-    describe_provenance,
     make_collection,
     make_folds,
     pack_classifier,

@@ -66,7 +66,7 @@ FLOORS = [
     ("selection", "comparison", "shaping", "views"),
     ("stages",),
     ("shaved", "shaped", "collection"),
-    ("export", "account"),
+    ("export", "account", "description"),
     ("model_file",),
     ("job",),
     ("reshaping",),

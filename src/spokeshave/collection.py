@@ -71,6 +71,11 @@ class Collection:
         return bool(self.train.y.ndim == 2)
 
     @property
+    def can_calibrate(self) -> bool:
+        """Whether each class has the two documents that probabilities need."""
+        return self.is_multilabel or int(np.unique(self.train.y, return_counts=True)[1].min()) > 1
+
+    @property
     def unit(self) -> str:
         """What features are called."""
         return "features" if self.vectorizer is None else "words"

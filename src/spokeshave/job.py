@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
@@ -24,6 +24,12 @@ from spokeshave.collection import Collection, Documents, prepare
 from spokeshave.comparison import Stability, stability
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curve import Choice, FeatureCurve
+from spokeshave.description import (
+    describe_data,
+    describe_making,
+    describe_provenance,
+    describe_settings,
+)
 from spokeshave.export import export_model
 from spokeshave.inputs import VectorInput
 from spokeshave.model import Model
@@ -32,9 +38,7 @@ from spokeshave.ranking import Ranking, rank_features
 from spokeshave.record import (
     ClassRecord,
     CutsRecord,
-    Data,
     JudgementRecord,
-    Making,
     ModelRecord,
     RunRecord,
 )
@@ -44,7 +48,6 @@ from spokeshave.stopwatch import Stopwatch
 from spokeshave.svm import DualLinearSVC
 from spokeshave.tracing import feature_curve
 from spokeshave.tuning import tune_C
-from spokeshave.versions import list_versions
 
 N_FOLDS = 5
 
@@ -212,9 +215,7 @@ def _train(
     collection: Collection, svc: DualLinearSVC, choice: Choice, settings: Settings
 ) -> ShavedSVC:
     """Return the final model, with probabilities where each class has documents enough."""
-    y = collection.train.y
-    can_calibrate = collection.is_multilabel or np.unique(y, return_counts=True)[1].min() > 1
-    estimator = DualLinearSVC(**{**svc.get_params(), "probability": bool(can_calibrate)})
+    estimator = clone(svc).set_params(probability=collection.can_calibrate)
     model = ShavedSVC(
         estimator,
         n_features=choice,
@@ -223,7 +224,7 @@ def _train(
         n_jobs=settings.n_jobs,
         random_state=settings.seed,
     )
-    return model.fit(collection.train.X, y)
+    return model.fit(collection.train.X, collection.train.y)
 
 
 def rank_collection(collection: Collection, svc: DualLinearSVC, settings: Settings) -> Ranking:
@@ -347,60 +348,3 @@ def _describe_full(
         n_bytes=None,
         judgement=judgement,
     )
-
-
-def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Making:
-    """Return how a run was made, as it ends."""
-    return Making(
-        command=origin.command,
-        finished=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=dict(watch.seconds),
-        versions=list_versions(),
-        seed=settings.seed,
-    )
-
-
-def describe_data(collection: Collection, origin: Origin) -> Data:
-    """Return what a run was made of."""
-    X, test = collection.train.X, collection.test
-    return Data(
-        source=origin.source,
-        read=origin.read,
-        fingerprint=collection.fingerprint,
-        kind="multilabel" if collection.is_multilabel else "labels",
-        unit=collection.unit,
-        n_documents=len(collection.train),
-        n_features=X.shape[1],
-        per_document=float(getattr(X, "nnz", X.size) / X.shape[0]),
-        n_skipped=origin.n_skipped,
-        test_source=None if test is None else origin.test_source or "held out",
-        n_test=None if test is None else len(test),
-    )
-
-
-def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
-    """Return what was asked for, and what it came to, in words."""
-    how = " (chosen by cross-validation)" if settings.C == "auto" else ""
-    return {
-        "method": ", ".join(settings.methods),
-        "ranked by": settings.by,
-        "C": f"{svc.C:g}{how}",
-        "loss": settings.loss,
-        "value of a word": settings.weighting,
-        "fewest documents of a word": str(settings.min_df),
-    }
-
-
-def describe_provenance(
-    collection: Collection, settings: Settings, origin: Origin
-) -> dict[str, Any]:
-    """Return where a model comes from, for its file."""
-    return {
-        "source": origin.source,
-        "text_column": origin.text_column,
-        "fingerprint": collection.fingerprint,
-        "n_documents": len(collection.train),
-        "command": origin.command,
-        "seed": settings.seed,
-        "versions": list_versions(),
-    }

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from spokeshave.model import Model
 
-SCORES = ("none", "best", "all")
-
 
 @dataclass(frozen=True)
 class Columns:

@@ -14,16 +14,14 @@ from sklearn.preprocessing import Binarizer, Normalizer, StandardScaler
 from spokeshave.account import judge, judge_predictions
 from spokeshave.collection import Collection, Documents, prepare
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.figures import write_share, write_size
-from spokeshave.job import (
-    Finished,
+from spokeshave.description import (
     describe_data,
     describe_making,
     describe_provenance,
     describe_settings,
-    make_folds,
-    pack_classifier,
 )
+from spokeshave.figures import write_share, write_size
+from spokeshave.job import Finished, make_folds, pack_classifier
 from spokeshave.model_file import unpack_model
 from spokeshave.record import ClassRecord, JudgementRecord, ModelRecord, RunRecord, ShapeRecord
 from spokeshave.settings import Origin, Settings
@@ -77,7 +75,7 @@ def run_shaping(
     watch = stopwatch or Stopwatch()
     collection = watch.run("making rows", _make_collection, train, test, settings)
     svc = DualLinearSVC(C=_check_cost(settings), loss=settings.loss, random_state=settings.seed)
-    estimator = clone(svc).set_params(probability=_can_calibrate(collection))
+    estimator = clone(svc).set_params(probability=collection.can_calibrate)
     # On a few dense features, length one would leave only their ratios.
     norm = "l2" if sparse.issparse(collection.train.X) else None
     shaped = ShapedSVC(estimator, norm=norm, n_jobs=settings.n_jobs, random_state=settings.seed)
@@ -132,11 +130,6 @@ def _check_cost(settings: Settings) -> float:
     if isinstance(settings.C, str):
         raise ValueError("C must be a number where features are shaped. Got 'auto' instead.")
     return settings.C
-
-
-def _can_calibrate(collection: Collection) -> bool:
-    y = collection.train.y
-    return bool(collection.is_multilabel or np.unique(y, return_counts=True)[1].min() > 1)
 
 
 def _make_plain(collection: Collection, svc: DualLinearSVC) -> Any:
