@@ -27,7 +27,9 @@ PERCENTS = arrays(
 )
 
 
-def make_curve(auc, *, positive=10.0, cuts=None, evaluated_on="cross-validation"):
+def make_curve(
+    auc, *, positive=10.0, cuts=None, evaluated_on="cross-validation", against="features"
+):
     """Return a curve of the given AUCs in percent; a class of NaN has no document."""
     percent = np.array(auc, float)
     percent = percent.reshape((1,) * (3 - percent.ndim) + percent.shape)
@@ -46,6 +48,7 @@ def make_curve(auc, *, positive=10.0, cuts=None, evaluated_on="cross-validation"
         cuts=cuts,
         fractions=cuts / cuts[-1],
         n_features=1 + numbers,
+        nonzeros=0.5 + numbers,
         thresholds=0.1 * numbers,
         counts=counts,
         method="mask",
@@ -53,6 +56,7 @@ def make_curve(auc, *, positive=10.0, cuts=None, evaluated_on="cross-validation"
         evaluated_on=evaluated_on,
         seconds=0.0,
         fit_seconds=0.0,
+        against=against,
     )
 
 
@@ -228,6 +232,17 @@ def test_a_choice_in_words():
     )
 
 
+def test_a_choice_of_a_sparsity_in_words():
+    curve = make_curve([[60, 90, 50], [80, 60, 90]], cuts=[2.5, 5.0, 20.0], against="sparsity")
+    choice = curve.best("auc")
+    assert (choice.cut, choice.against) == (5.0, "sparsity")
+    assert str(choice) == "5 nonzeros per document: macro auc 0.7500, chosen by cross-validation"
+    assert str(curve.best("auc", average=None)) == (
+        "12.5 nonzeros per document in the median class: "
+        "best of each class auc 0.9000, chosen by cross-validation"
+    )
+
+
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
@@ -262,7 +277,7 @@ def test_a_standard_error_needs_folds():
 
 def test_a_frame_has_a_row_per_class_and_cut(curve):
     frame = curve.to_frame()
-    kinds = ["method", "class", "fraction", "n_features"]
+    kinds = ["method", "class", "fraction", "n_features", "nonzeros"]
     assert list(frame.columns) == [*kinds, *MEASURES, "threshold"]
     assert len(frame) == 15
     assert not frame.duplicated(["class", "fraction"]).any()
@@ -271,6 +286,7 @@ def test_a_frame_has_a_row_per_class_and_cut(curve):
             (row,) = frame[(frame["class"] == name) & (frame["fraction"] == fraction)].itertuples()
             assert row.method == "mask"
             assert row.n_features == curve.n_features[k, c]
+            assert row.nonzeros == curve.nonzeros[k, c]
             assert row.threshold == curve.thresholds[k, c]
             for measure in MEASURES:
                 assert getattr(row, measure) == curve.per_class(measure)[k, c]

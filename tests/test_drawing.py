@@ -18,8 +18,10 @@ from spokeshave import (
     ShapedSVC,
     feature_curve,
     learning_curve,
+    rank_features,
+    sparsity_curve,
 )
-from spokeshave.drawing import draw_curve, draw_learning, draw_shape
+from spokeshave.drawing import draw_curve, draw_learning, draw_shape, lay_features
 
 matplotlib.use("Agg")
 
@@ -34,12 +36,12 @@ def _close_figures():
     pyplot.close("all")
 
 
-def trace(*, has_folds):
+def trace(*, has_folds, **options):
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = normalize(rng.random((90, 30)) < rng.uniform(0.05, 0.3, size=(3, 30))[y])
     data = {"cv": 3} if has_folds else {"X_test": X[1::2], "y_test": y[1::2]}
-    return feature_curve(X, y, cuts=CUTS, random_state=0, **data)
+    return feature_curve(X, y, random_state=0, **{"cuts": CUTS} | data | options)
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +164,7 @@ def test_charts_need_matplotlib(folds, monkeypatch):
 
 def test_values_of_any_kind_can_be_drawn():
     ax = draw_curve(
-        np.array([0.25, 1.0]),
+        lay_features(np.array([0.25, 1.0])),
         np.array([3.0, 2.0]),
         np.array([0.5, 0.0]),
         marked=0,
@@ -174,6 +176,44 @@ def test_values_of_any_kind_can_be_drawn():
     assert read_band(ax) == ([2.5, 2.0], [3.5, 2.0])
     assert read_legend(ax) == ["a band", "a line", "25% of features: 3.0000"]
     assert ax.get_ylabel() == "a value"
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_nonzeros_can_be_along_the_axis(folds, average):
+    ax = folds.plot("auc", average, against="sparsity")
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), folds.nonzeros.mean(axis=0))
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), folds.average("auc", average))
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "nonzeros per document")
+    best = folds.best("auc", average)
+    at = folds.nonzeros.mean(axis=0)[best.index]
+    assert read_legend(ax)[-1] == f"{at:.3g} nonzeros per document: {best.value:.4f}"
+
+
+def test_what_cuts_are_numbers_of_is_along_the_axis():
+    curve = trace(has_folds=True, cuts=(0.5, 2), against="sparsity")
+    assert curve.plot().get_xlabel() == "nonzeros per document"
+    assert curve.plot(against="features").get_xlabel().startswith("features kept")
+    with pytest.raises(ValueError, match=r"'features' or 'sparsity'\. Got 'words'"):
+        curve.plot(against="words")
+
+
+@pytest.mark.parametrize("name", ["nonzeros", "matrix_bytes", "model_bytes"])
+def test_a_line_for_each_ranking(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 20)) < 0.2, np.arange(60) % 3
+    criteria = ("chi2", "odds_ratio")
+    curve = sparsity_curve(X, {by: rank_features(X, y, by) for by in criteria})
+    ax = curve.plot(name)
+    assert read_legend(ax) == list(criteria)
+    for line, kept, values in zip(ax.lines, curve.n_features, getattr(curve, name), strict=True):
+        np.testing.assert_allclose(line.get_xdata(), kept.mean(axis=0))
+        np.testing.assert_allclose(line.get_ydata(), values.mean(axis=0))
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "features kept per class")
+    said = {"nonzeros": "nonzeros per document, macro", "model_bytes": "model bytes, macro"}
+    assert ax.get_ylabel() == said.get(name, "matrix bytes, macro")
+    assert curve.plot(ax=ax) is ax
+    with pytest.raises(ValueError, match=r"name must be one of n_features, .* Got 'f1'"):
+        curve.plot("f1")
 
 
 def learn(label, ax=None):

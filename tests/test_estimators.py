@@ -28,6 +28,7 @@ ESTIMATORS = [
     DualLinearSVC(probability=True, **TIGHT),
     NormalSelector(DualLinearSVC(**TIGHT), cv=2, random_state=0),
     NormalSelector(DualLinearSVC(**TIGHT), n_features=0.5, by="widrow_hoff"),
+    NormalSelector(DualLinearSVC(**TIGHT), nonzeros_per_document=1.5, min_df=0.1),
     ShavedSVC(DualLinearSVC(**TIGHT), cv=2, random_state=0),
     ShavedSVC(DualLinearSVC(**TIGHT), n_features=1.0, final="mask", thresholds="best_f1", cv=2),
     LocalProbabilityShaper(),

@@ -99,6 +99,56 @@ def test_nonzeros_are_wanted_instead_of_a_number():
     assert both.n_features_ != 3
 
 
+@PROPERTY
+@given(
+    seed=st.integers(0, 1000),
+    wanted=st.floats(0.05, 12),
+    by=st.sampled_from(["normal", "odds_ratio", "random"]),
+)
+def test_nonzeros_and_a_number_are_two_views_of_one_cut(seed, wanted, by):
+    X, y = make_text(seed=seed)
+    sparse_one = select(X, y, nonzeros_per_document=wanted, by=by)
+    counted = select(X, y, n_features=sparse_one.n_features_, by=by)
+    np.testing.assert_array_equal(counted.support_, sparse_one.support_)
+    assert counted.nonzeros_per_document_ == sparse_one.nonzeros_per_document_
+    again = select(X, y, nonzeros_per_document=counted.nonzeros_per_document_, by=by)
+    np.testing.assert_array_equal(again.support_, counted.support_)
+    assert counted.nonzeros_per_document_ == counted.transform(X).nnz / X.shape[0]
+
+
+@pytest.mark.parametrize("options", [{"n_features": 9}, {"nonzeros_per_document": 1.5}, {}])
+@pytest.mark.parametrize("by", ["normal", "chi2", "random"])
+def test_pruning_comes_first(by, options):
+    X, y = make_text()
+    frequency = np.diff(X.tocsc().indptr)
+    lowest, highest = 12, 0.25
+    kept = (frequency >= lowest) & (frequency <= highest * 90)
+    selector = select(X, y, by=by, min_df=lowest, max_df=highest, **options)
+    assert (selector.n_rare_, selector.n_frequent_) == (
+        (frequency < 12).sum(),
+        (frequency > 22.5).sum(),
+    )
+    assert 0 < selector.n_rare_ + selector.n_frequent_ == 40 - kept.sum()
+    assert not selector.scores_[~kept].any()
+    assert not selector.support_[~kept].any()
+    if by != "random":  # which draws for fewer columns
+        alone = select(X[:, kept], y, by=by, **options)
+        np.testing.assert_allclose(selector.scores_[kept], alone.scores_)
+        np.testing.assert_array_equal(selector.support_[kept], alone.support_)
+        assert selector.nonzeros_per_document_ == alone.nonzeros_per_document_
+
+
+@pytest.mark.parametrize("by", ["normal", "random"])
+def test_nothing_is_pruned_by_default(by):
+    X, y = make_text()
+    X = sparse.hstack([sparse.csr_matrix((90, 1)), X], format="csr")  # a feature never seen
+    selector = select(X, y, n_features=7, by=by)
+    assert (selector.n_rare_, selector.n_frequent_) == (1, 0)
+    everything = select(X, y, n_features=7, by=by, min_df=0.0)
+    np.testing.assert_array_equal(selector.support_, everything.support_)
+    assert everything.n_rare_ == 0
+
+
 @pytest.mark.parametrize("aggregate", ["max", "mean"])
 @pytest.mark.parametrize("by", ["information_gain", "bns", "odds_ratio", "perceptron", "random"])
 def test_the_selector_ranks_by_any_criterion(by, aggregate):
@@ -200,6 +250,10 @@ def test_a_search_over_numbers_of_features():
         ({"n_features": True}, "n_features must be 'auto', .* Got True instead"),
         ({"tolerance": -1.0}, "tolerance must be a number that is not negative"),
         ({"cuts": [2.5]}, "cuts must be"),
+        ({"min_df": 0}, "min_df must be a whole number of documents, at least 1, .* Got 0 instead"),
+        ({"max_df": 1.5}, "max_df must be .* a share between 0.0 and 1.0. Got 1.5 instead"),
+        ({"min_df": 50, "max_df": 0.1}, "max_df must allow at least min_df=50 of the 90 documents"),
+        ({"min_df": 89}, "No feature is left: all 40 are outside min_df=89 and max_df=1.0"),
     ],
 )
 def test_bad_options_of_the_selector_get_a_sentence(options, sentence):

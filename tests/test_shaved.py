@@ -532,3 +532,21 @@ def test_the_threshold_of_a_class_that_is_hardly_found_stays_at_zero():
     assert model.thresholds_[1] == 0
     assert model.thresholds_[0] == found.thresholds[0, 0]
     assert model.predict(X)[:, 1].mean() < 0.1
+
+
+@pytest.mark.parametrize("average", ["macro", None])
+@pytest.mark.parametrize("kind", ["labels", "multilabel"])
+def test_a_choice_of_a_sparsity_keeps_features_up_to_it(kind, average):
+    X, y = make_targets(kind)
+    cuts = (0.5, 1.5, 4.0)
+    curve = feature_curve(X, y, cv=3, cuts=cuts, against="sparsity", random_state=0)
+    choice = curve.smallest_within(0.01, average=average)
+    model = shave(X, y, n_features=choice)
+    most = np.broadcast_to(choice.cut, 3)
+    ranking = rank_features(X, y, estimator=DualLinearSVC(**TIGHT))
+    for k in range(3):
+        kept, order = model.kept_[k].indices, list_features(ranking.scores[k])
+        np.testing.assert_array_equal(np.sort(kept), np.sort(order[: kept.size]))
+        assert X[:, kept].nnz / X.shape[0] <= most[k]
+        assert X[:, order[: kept.size + 1]].nnz / X.shape[0] > most[k]
+    assert model.choice_ is choice

@@ -150,6 +150,86 @@ def test_a_cut_of_everything_scores_as_the_model_does(method):
         assert curve.f1[k, 0] == pytest.approx(f1_score(y_test == k, scores[:, k] > 0))
 
 
+SPARSE = [m for m in METHODS if m != "rfe"]
+
+
+@pytest.mark.parametrize("aggregate", [None, "max"])
+@pytest.mark.parametrize("method", SPARSE)
+def test_cuts_against_sparsity_are_the_counts_that_leave_so_many_nonzeros(method, aggregate):
+    X, y, X_test, y_test = make_text()
+    model = DualLinearSVC(**TIGHT).fit(X, y)
+    options = {
+        "X_test": X_test,
+        "y_test": y_test,
+        "method": method,
+        "estimator": model,
+        "aggregate": aggregate,
+    }
+    wanted = np.array([0.01, 1, 2.5, 4, 1000])
+    curve = feature_curve(X, y, cuts=wanted[::-1], against="sparsity", **options)
+    assert curve.against == "sparsity"
+    np.testing.assert_array_equal(curve.cuts, wanted)
+    coef = np.abs(model.coef_).max(axis=0, keepdims=True) if aggregate else model.coef_
+    for k in range(3):
+        order = list_features(coef[min(k, len(coef) - 1)])
+        counts = [X[:, order[:n]].nnz / X.shape[0] for n in range(order.size + 1)]
+        expected = [max(1, sum(n <= most for n in counts) - 1) for most in wanted]
+        np.testing.assert_array_equal(curve.n_features[k], expected)
+        np.testing.assert_allclose(curve.nonzeros[k], [counts[n] for n in expected])
+        counted = feature_curve(X, y, cuts=np.unique(expected), **options)
+        at = np.searchsorted(counted.cuts, expected)
+        tolerance = 1e-3 if method == "warm" else 1e-9  # the way there is another one
+        np.testing.assert_allclose(curve.auc[k], counted.auc[k, at], atol=tolerance)
+        np.testing.assert_allclose(curve.f1[k], counted.f1[k, at], atol=tolerance)
+    n_ranked = np.array([np.count_nonzero(row) for row in coef])[:, None]
+    np.testing.assert_allclose(curve.fractions, (curve.n_features / n_ranked).mean(axis=0))
+    assert (curve.nonzeros[:, 1:] <= wanted[1:]).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nonzeros_are_those_of_the_features_kept(method):
+    X, y, X_test, y_test = make_text(2)
+    options = {"method": method, "estimator": DualLinearSVC(**TIGHT)}
+    curve = feature_curve(X, y, X_test=X_test, y_test=y_test, cuts=(11, 20, 40), **options)
+    features = list_features(DualLinearSVC(**TIGHT).fit(X, y).coef_[0])
+    for c, count in reversed(list(enumerate((11, 20, 40)))):
+        features = features[:count]
+        assert curve.nonzeros[0, c] == pytest.approx(X[:, features].nnz / X.shape[0])
+        if method == "rfe":
+            again = DualLinearSVC(**TIGHT).fit(keep(X, features, unit=True), y)
+            features = features[np.argsort(-np.abs(again.coef_[0, features]), kind="stable")]
+
+
+def test_nonzeros_of_folds_are_averaged_and_of_no_fold_unknown():
+    X, y, _, _ = make_text()
+    options = {"estimator": DualLinearSVC(**TIGHT), "cuts": (1, 3), "against": "sparsity"}
+    curve = feature_curve(X, y, cv=3, **options)
+    folds = [
+        feature_curve(X[train], y[train], X_test=X[test], y_test=y[test], **options)
+        for train, test in StratifiedKFold(3).split(X, y)
+    ]
+    np.testing.assert_allclose(curve.nonzeros, np.mean([fold.nonzeros for fold in folds], axis=0))
+    np.testing.assert_allclose(curve.auc, np.mean([fold.auc for fold in folds], axis=0))
+    choice = curve.smallest_within(name="auc")
+    assert choice.against == "sparsity"
+    assert choice.cut in (1.0, 3.0)
+    Y = np.column_stack([y == 0, np.zeros(75)]).astype(int)
+    unseen = feature_curve(X, Y, X_test=X, y_test=Y, **options)
+    assert np.isnan(unseen.nonzeros[1]).all()
+    assert np.isfinite(unseen.nonzeros[0]).all()
+
+
+def test_the_usual_sparsities_where_no_cuts_are_given():
+    X, y, X_test, y_test = make_text()
+    curve = feature_curve(X, y, X_test=X_test, y_test=y_test, against="sparsity")
+    np.testing.assert_array_equal(curve.cuts, [2.5, 5, 10, 20, 40, 80])
+    everything = feature_curve(
+        X, y, X_test=X_test, y_test=y_test, cuts=[np.inf], against="sparsity", random_state=0
+    )
+    whole = feature_curve(X, y, X_test=X_test, y_test=y_test, cuts=[1.0], random_state=0)
+    same(everything, whole)
+
+
 def same(a, b, tolerance=1e-9):
     for name in ("auc", "best_f1", "f1", "accuracy", "precision_at_20", "n_features"):
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=tolerance)
@@ -403,6 +483,10 @@ def test_a_retraining_that_stops_early_says_so():
         ({"by": "gini"}, "by must be"),
         ({"aggregate": "median"}, "'max' or 'mean'. Got 'median'"),
         ({"cuts": [2.5]}, "cuts must be"),
+        ({"against": "words"}, "against must be 'features' or 'sparsity'. Got 'words' instead"),
+        ({"against": "sparsity", "cuts": [0]}, "cuts must be positive numbers of nonzeros per doc"),
+        ({"against": "sparsity", "cuts": "log"}, "against sparsity. Got 'log' instead"),
+        ({"against": "sparsity", "method": "rfe"}, "Got method='rfe' instead, .*: try 'warm'"),
         ({"cv": 3}, "and not both"),
         ({"y_test": None}, "X_test and y_test"),
         ({"X_test": np.ones((4, 3)), "y_test": [0, 1, 0, 1]}, "must have the 80 features of X"),

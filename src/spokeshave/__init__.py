@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spokeshave.budget.estimator import BudgetedSVC
+    from spokeshave.budget.trade import BudgetCurve, budget_curve
     from spokeshave.comparison import Stability, stability
     from spokeshave.corpus.vectorizer import DocumentVectorizer
     from spokeshave.curve import Choice, FeatureCurve
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from spokeshave.learning import LearningCurve
     from spokeshave.model import Explanation, Model
     from spokeshave.model_file import load_model, save_model
+    from spokeshave.pruning import Pruned, prune_features
     from spokeshave.ranking import Ranking, rank_features
     from spokeshave.scaling import BNSScaler
     from spokeshave.selection import NormalSelector
@@ -27,12 +30,17 @@ if TYPE_CHECKING:
     from spokeshave.shapes import FeatureShape
     from spokeshave.shaping import LocalProbabilityShaper
     from spokeshave.shaved import ShavedSVC
+    from spokeshave.sparsity import SparsityCurve, sparsity_curve
     from spokeshave.stages import FeatureShaper
+    from spokeshave.subsets import rank_subsets
     from spokeshave.svm import DualLinearSVC
     from spokeshave.tracing import feature_curve
     from spokeshave.tuning import Tuning, tune_C
 
 _HOMES = {
+    "BudgetCurve": "budget.trade",
+    "BudgetedSVC": "budget.estimator",
+    "budget_curve": "budget.trade",
     "PAPER_FRACTIONS": "cuts",
     "BNSScaler": "scaling",
     "Choice": "curve",
@@ -49,17 +57,22 @@ _HOMES = {
     "ModelFileError": "errors",
     "NormalSelector": "selection",
     "PairedTest": "evaluation",
+    "Pruned": "pruning",
     "Ranking": "ranking",
     "ShapedSVC": "shaped",
     "ShavedSVC": "shaved",
+    "SparsityCurve": "sparsity",
     "Stability": "comparison",
     "Tuning": "tuning",
     "feature_curve": "tracing",
     "learning_curve": "growing",
     "load_model": "model_file",
     "paired_test": "evaluation",
+    "prune_features": "pruning",
     "rank_features": "ranking",
+    "rank_subsets": "subsets",
     "save_model": "model_file",
+    "sparsity_curve": "sparsity",
     "stability": "comparison",
     "tune_C": "tuning",
 }
@@ -67,6 +80,8 @@ _HOMES = {
 __all__ = [
     "PAPER_FRACTIONS",
     "BNSScaler",
+    "BudgetCurve",
+    "BudgetedSVC",
     "Choice",
     "CorpusError",
     "DocumentVectorizer",
@@ -81,17 +96,23 @@ __all__ = [
     "ModelFileError",
     "NormalSelector",
     "PairedTest",
+    "Pruned",
     "Ranking",
     "ShapedSVC",
     "ShavedSVC",
+    "SparsityCurve",
     "Stability",
     "Tuning",
+    "budget_curve",
     "feature_curve",
     "learning_curve",
     "load_model",
     "paired_test",
+    "prune_features",
     "rank_features",
+    "rank_subsets",
     "save_model",
+    "sparsity_curve",
     "stability",
     "tune_C",
 ]

@@ -15,6 +15,7 @@ from spokeshave.curve import Choice, FeatureCurve
 from spokeshave.cuts import count_kept
 from spokeshave.evaluation import MEASURES
 from spokeshave.figures import name_measure, write_share, write_size
+from spokeshave.kernels.ranks import order_nonzero
 from spokeshave.ranking import Ranking
 from spokeshave.record import (
     ChoiceRecord,
@@ -170,6 +171,27 @@ def account_for_words(
             )
         )
     return words
+
+
+def list_strongest(
+    weights: NDArray[np.float64], names: NDArray[Any]
+) -> tuple[list[WordRecord], list[WordRecord]]:
+    """Return the strongest words for a class and against it, by weights alone.
+
+    Examples
+    --------
+    >>> for_it, against = list_strongest(np.array([2.0, -1.0]), np.array(["oak", "yew"]))
+    >>> for_it[0].name, against[0].name
+    ('oak', 'yew')
+    """
+    order = order_nonzero(np.abs(weights))
+    rank = np.full(len(names), len(names))
+    rank[order] = np.arange(len(order))
+    strongest = order[np.argsort(-weights[order], kind="stable")]
+    return (
+        _list_words(strongest, weights, rank, names),
+        _list_words(strongest[::-1], -weights, rank, names, sign=-1),
+    )
 
 
 def _list_words(

@@ -27,7 +27,7 @@ class Choice:
     index : int or ndarray of shape (n_classes,)
         Number of the cut; one per class where each has its own.
     cut : float, int or ndarray of shape (n_classes,)
-        The cut as it was asked for: a fraction or a count.
+        The cut as it was asked for: a fraction, a count, or nonzeros per document.
     fraction, value : float or ndarray of shape (n_classes,)
         The share of the ranked features that it keeps, and what it scored.
     n_features : ndarray of shape (n_classes,)
@@ -39,6 +39,8 @@ class Choice:
     evaluated_on : {"cross-validation", "test set"}
         The documents that the choice was made on. A choice made on the test set must not be
         judged by the same test set.
+    against : {"features", "sparsity"}
+        What the cut is a number of.
     """
 
     measure: str
@@ -51,13 +53,17 @@ class Choice:
     thresholds: NDArray[np.float64]
     best_value: Any
     evaluated_on: str
+    against: str = "features"
 
     def __str__(self) -> str:
+        is_sparsity = self.against == "sparsity"
+        size = np.median(self.cut if is_sparsity else self.fraction)
+        share = f"{size:.3g} " + ("nonzeros per document" if is_sparsity else "of the features")
         if self.average is None:
-            share = f"{np.median(self.fraction):.3g} of the features in the median class"
+            share += " in the median class"
             value = f"{np.nanmean(self.value):.4f}"
         else:
-            share, value = f"{self.fraction:.3g} of the features", f"{self.value:.4f}"
+            value = f"{self.value:.4f}"
         how = "best of each class" if self.average is None else self.average
         where = "by cross-validation" if self.evaluated_on != "test set" else "on the test set"
         return f"{share}: {how} {self.measure} {value}, chosen {where}"
@@ -77,11 +83,13 @@ class FeatureCurve:
     classes : ndarray of shape (n_classes,)
         Labels; the second of two, or column numbers for multilabel targets.
     cuts : ndarray of shape (n_cuts,)
-        The cuts as they were asked for, ascending: fractions or counts.
+        The cuts as they were asked for, ascending: fractions, counts, or nonzeros per document.
     fractions : ndarray of shape (n_cuts,)
         Share of the ranked features that each cut keeps.
     n_features : ndarray of shape (n_classes, n_cuts)
         Features kept, the mean over folds.
+    nonzeros : ndarray of shape (n_classes, n_cuts)
+        Nonzeros that a training document has left on average, the mean over folds.
     thresholds : ndarray of shape (n_classes, n_cuts)
         Score of the best F1 at each cut, the mean over folds.
     counts : Counts of arrays of shape (n_folds, n_classes, n_cuts)
@@ -94,12 +102,15 @@ class FeatureCurve:
         Time it took in all, and the part of it that went to the first fits.
     objectives : ndarray of shape (n_classes, n_cuts)
         Primal objective that retraining reached, the mean over folds; NaN for "mask" and "sv_set".
+    against : {"features", "sparsity"}
+        What the cuts are numbers of.
     """
 
     classes: NDArray[Any]
     cuts: NDArray[Any]
     fractions: NDArray[np.float64]
     n_features: NDArray[np.intp]
+    nonzeros: NDArray[np.float64]
     thresholds: NDArray[np.float64]
     counts: Counts
     method: str
@@ -108,6 +119,7 @@ class FeatureCurve:
     seconds: float
     fit_seconds: float
     objectives: NDArray[np.float64] | None = None
+    against: str = "features"
 
     @property
     def auc(self) -> NDArray[np.float64]:
@@ -213,6 +225,7 @@ class FeatureCurve:
                 "class": np.repeat(self.classes, n_cuts),
                 "fraction": np.tile(self.fractions, n_classes),
                 "n_features": self.n_features.ravel(),
+                "nonzeros": self.nonzeros.ravel(),
                 **{name: self.per_class(name).ravel() for name in MEASURES},
                 "threshold": self.thresholds.ravel(),
             }
@@ -223,10 +236,11 @@ class FeatureCurve:
         name: str = "best_f1",
         average: str = "macro",
         *,
+        against: str | None = None,
         choice: Choice | None = None,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw a measure against the share of features; needs matplotlib.
+        """Draw a measure against the share of features or the sparsity; needs matplotlib.
 
         Parameters
         ----------
@@ -234,6 +248,9 @@ class FeatureCurve:
             The measure.
         average : {"macro", "micro"}, default="macro"
             The line; its band is one standard error over folds, or over classes without folds.
+        against : {"features", "sparsity"}, optional
+            What is along the axis: the share of the features, or the mean over classes of the
+            nonzeros per document; what the cuts are numbers of by default.
         choice : Choice, optional
             A cut to mark; the best one by default.
         ax : matplotlib Axes, optional
@@ -243,10 +260,12 @@ class FeatureCurve:
         -------
         ax : matplotlib Axes
         """
-        from spokeshave.drawing import draw_curve
+        from spokeshave.drawing import draw_curve, lay_features, lay_nonzeros
 
         if choice is not None and choice.average is None:
             raise ValueError("choice must be of one cut. Got one for each class instead.")
+        if against not in (None, "features", "sparsity"):
+            raise ValueError(f"against must be 'features' or 'sparsity'. Got {against!r} instead.")
         n_folds = self.counts.won.shape[0]
         if n_folds > 1:
             error, of = self.standard_error(name, average), f"{n_folds} folds"
@@ -254,8 +273,11 @@ class FeatureCurve:
             values = self.per_class(name)
             error = np.nanstd(values, axis=0) / np.sqrt(np.isfinite(values[:, 0]).sum())
             of = "classes"
+        is_sparsity = (against or self.against) == "sparsity"
         return draw_curve(
-            self.fractions,
+            lay_nonzeros(mean_known(self.nonzeros, 0))
+            if is_sparsity
+            else lay_features(self.fractions),
             self.average(name, average),
             error,
             marked=(choice or self.best(name, average)).index,
@@ -297,6 +319,7 @@ class FeatureCurve:
             thresholds=self.thresholds[rows, at],
             best_value=best_value,
             evaluated_on=self.evaluated_on,
+            against=self.against,
         )
 
 

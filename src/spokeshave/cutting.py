@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from spokeshave.cuts import count_kept
+from spokeshave.cuts import accumulate, count_kept, count_within
 from spokeshave.kernels.columns import Columns, transpose
 from spokeshave.kernels.cuts import (
     add_support_vectors,
@@ -80,10 +80,18 @@ def set_up(test: Documents, n_cuts: int, n_features: int) -> Bench:
     return Bench(scores, squared_length, np.empty((-(-n_cuts // LANES), n_features, LANES)))
 
 
-def find_cut(trained: Trained, k: int, cuts: NDArray[Any]) -> Cut:
+def find_cut(trained: Trained, k: int, cuts: NDArray[Any], against: str = "features") -> Cut:
     """Return the cuts of one class."""
     order = trained.list_features(k)
+    if against == "sparsity":
+        nonzeros = accumulate(trained.frequency, order, trained.X.shape[0])
+        return Cut(order, count_within(nonzeros, cuts))
     return Cut(order, count_kept(cuts, np.array([order.size]))[0])
+
+
+def count_nonzeros(trained: Trained, cut: Cut) -> NDArray[np.float64]:
+    """Return how many nonzeros each cut leaves in a training document, on average."""
+    return accumulate(trained.frequency, cut.order, trained.X.shape[0])[cut.ends]
 
 
 def score_masked(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,29 @@ N_BARS = 30
 INK, BAND, MARK = "#1f4e79", "#9dc3e6", "#c55a11"
 
 
+class Across(NamedTuple):
+    """Where cuts lie on the horizontal axis, what it is called, and what one of them is."""
+
+    at: NDArray[np.float64]
+    label: str
+    unit: str
+    is_log: bool
+
+
+def lay_features(fractions: NDArray[np.float64]) -> Across:
+    """Return cuts by the share of features they keep."""
+    is_log = bool(np.median(fractions) < MOSTLY_SMALL)
+    label = "features kept, % of those with a nonzero score"
+    return Across(100 * fractions, label, "% of features", is_log)
+
+
+def lay_nonzeros(nonzeros: NDArray[np.float64]) -> Across:
+    """Return cuts by the nonzeros that they leave in a document."""
+    return Across(nonzeros, "nonzeros per document", " nonzeros per document", True)
+
+
 def draw_curve(
-    fractions: NDArray[np.float64],
+    across: Across,
     values: NDArray[np.float64],
     error: NDArray[np.float64],
     *,
@@ -26,26 +48,24 @@ def draw_curve(
     value_label: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw values against the share of features kept, with a band of error and one cut marked."""
+    """Draw values against what cuts keep, with a band of error and one cut marked."""
     ax = _make_axes() if ax is None else ax
-    percent = 100 * fractions
-    ax.fill_between(
-        percent, values - error, values + error, color=BAND, alpha=0.5, lw=0, label=band
-    )
-    ax.plot(percent, values, color=INK, marker="o", markersize=3.5, label=line)
-    ax.axvline(percent[marked], color=MARK, lw=1, ls="--")
+    at = across.at
+    ax.fill_between(at, values - error, values + error, color=BAND, alpha=0.5, lw=0, label=band)
+    ax.plot(at, values, color=INK, marker="o", markersize=3.5, label=line)
+    ax.axvline(at[marked], color=MARK, lw=1, ls="--")
     ax.plot(
-        percent[marked],
+        at[marked],
         values[marked],
         color=MARK,
         marker="o",
         markersize=8,
         ls="none",
-        label=f"{percent[marked]:.3g}% of features: {values[marked]:.4f}",
+        label=f"{at[marked]:.3g}{across.unit}: {values[marked]:.4f}",
     )
-    if np.median(fractions) < MOSTLY_SMALL:
+    if across.is_log:
         ax.set_xscale("log")
-    ax.set_xlabel("features kept, % of those with a nonzero score")
+    ax.set_xlabel(across.label)
     ax.set_ylabel(value_label)
     ax.grid(alpha=0.3)
     ax.legend(loc="lower right", frameon=False)
@@ -75,6 +95,26 @@ def draw_learning(
     if label is not None:
         ax.legend(loc="lower right", frameon=False)
     ax.grid(alpha=0.3)
+    return ax
+
+
+def draw_sparsity(
+    lines: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
+    *,
+    value_label: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a line for each ranking: features kept across, values up, both on a log scale."""
+    ax = _make_axes() if ax is None else ax
+    for number, (name, (n_features, values)) in enumerate(lines.items()):
+        dashes = ("-", "--", ":", "-.")[number // 10 % 4]  # there are ten colours
+        ax.plot(n_features, values, ls=dashes, marker="o", markersize=3, label=name)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("features kept per class")
+    ax.set_ylabel(value_label)
+    ax.grid(alpha=0.3)
+    ax.legend(loc="lower right", frameon=False, fontsize="small")
     return ax
 
 

@@ -15,6 +15,7 @@ from sklearn.preprocessing import Binarizer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
+from spokeshave.budget.estimator import BudgetedSVC
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.inputs import TextInput, VectorInput
 from spokeshave.model import Model
@@ -40,7 +41,8 @@ def export_model(
     model : estimator or pipeline
         A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC`, or scikit-learn's `LinearSVC`,
         `LogisticRegression`, `SGDClassifier` or `Perceptron`, alone or at the end of a pipeline
-        that begins with a `DocumentVectorizer` or a `StandardScaler` and may select features.
+        that begins with a `DocumentVectorizer` or a `StandardScaler` and may select features; or a
+        `BudgetedSVC`.
     classes : sequence, optional
         Names of the classes, in the order of the columns of multilabel targets.
     provenance : dict, optional
@@ -50,6 +52,8 @@ def export_model(
     -------
     model : Model
     """
+    if isinstance(model, BudgetedSVC):
+        return model.to_model(classes, provenance)
     stages = _take_apart(model)
     classifier = stages.classifier
     is_shaped = isinstance(classifier, ShapedSVC)

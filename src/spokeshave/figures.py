@@ -40,7 +40,11 @@ def write_size(n_bytes: int) -> str:
     --------
     >>> write_size(512), write_size(190_200), write_size(2_340_000)
     ('512 bytes', '190 KB', '2.3 MB')
+    >>> write_size(8_200_000_000)
+    '8.2 GB'
     """
     if n_bytes < 1000:
         return f"{n_bytes} bytes"
-    return f"{n_bytes / 1000:.0f} KB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:.1f} MB"
+    if n_bytes < 1_000_000:
+        return f"{n_bytes / 1000:.0f} KB"
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes < 1_000_000_000 else f"{n_bytes / 1e9:.1f} GB"

@@ -190,6 +190,7 @@ def trace_curves(
             by=settings.by,
             estimator=svc,
             cuts=settings.cuts,
+            against=settings.against,
             n_jobs=settings.n_jobs,
             random_state=settings.seed,
         )

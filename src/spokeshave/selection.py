@@ -7,13 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spokeshave.cuts import PAPER_FRACTIONS, count_kept
+from spokeshave.cuts import (
+    PAPER_FRACTIONS,
+    accumulate,
+    check_nonzeros,
+    count_kept,
+    count_within,
+)
 from spokeshave.documents import tidy
+from spokeshave.pruning import count_documents, drop_features, prune_features
 from spokeshave.ranking import rank_features
 from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.targets import check_targets
@@ -36,6 +42,9 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     nonzeros_per_document : float, optional
         Keep as many features as leave the training documents no more than so many nonzeros on
         average, instead of ``n_features``.
+    min_df, max_df : int or float, default=1, 1.0
+        Fewest and most training documents a feature may be in: a count, or as a float a share of
+        them. Others are left out first of all, as if they never occurred.
     by : str, default="normal"
         The criterion, as in `rank_features`.
     aggregate : {"max", "mean"}, default="max"
@@ -61,6 +70,10 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Whether each feature is kept.
     n_features_ : int
         How many are.
+    nonzeros_per_document_ : float
+        Nonzeros that the training documents have left, on average.
+    n_rare_, n_frequent_ : int
+        Features left out by ``min_df``, and by ``max_df``.
     curve_ : FeatureCurve
         Quality against features; only for "auto".
     choice_ : Choice
@@ -82,6 +95,8 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_features: str | int | float = "auto",
         nonzeros_per_document: float | None = None,
+        min_df: float = 1,
+        max_df: float = 1.0,
         by: str = "normal",
         aggregate: str = "max",
         measure: str = "best_f1",
@@ -94,6 +109,8 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator = estimator
         self.n_features = n_features
         self.nonzeros_per_document = nonzeros_per_document
+        self.min_df = min_df
+        self.max_df = max_df
         self.by = by
         self.aggregate = aggregate
         self.measure = measure
@@ -123,6 +140,8 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.aggregate not in ("max", "mean"):
             raise ValueError(f"aggregate must be 'max' or 'mean'. Got {self.aggregate!r} instead.")
         X, y = tidy(X), check_targets(y)
+        kept, self.n_rare_, self.n_frequent_ = prune_features(X, self.min_df, self.max_df)
+        X = drop_features(X, kept)
         svc = make_svc(self.estimator, self.n_jobs, self.random_state)
         ranking = rank_features(
             X,
@@ -133,17 +152,19 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             random_state=self.random_state,
         ).aggregate(self.aggregate)
         order = ranking.list_ranked(0)
+        nonzeros = accumulate(count_documents(X), order, X.shape[0])
         self.scores_ = ranking.scores[0]
-        self.n_features_ = self._count(X, y, svc, order)
+        self.n_features_ = self._count(X, y, svc, nonzeros)
+        self.nonzeros_per_document_ = float(nonzeros[self.n_features_])
         self.support_ = np.zeros(X.shape[1], bool)
         self.support_[order[: self.n_features_]] = True
         return self
 
-    def _count(self, X: Any, y: Any, svc: DualLinearSVC, order: NDArray[np.uint32]) -> int:
-        """Return how many of the ranked features to keep."""
+    def _count(self, X: Any, y: Any, svc: DualLinearSVC, nonzeros: NDArray[np.float64]) -> int:
+        """Return how many of the ranked features to keep, given what each number of them leaves."""
         forget_choice(self)
         if self.nonzeros_per_document is not None:
-            return _count_to_sparsity(X, order, self.nonzeros_per_document)
+            return int(count_within(nonzeros, check_nonzeros(self.nonzeros_per_document)))
         if self.n_features == "auto":
             self.curve_ = feature_curve(
                 X,
@@ -160,7 +181,7 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             cut = self.choice_.cut
         else:
             cut = check_n_features(self.n_features, X.shape[1])
-        return int(count_kept(np.array([cut]), np.array([order.size]))[0, 0])
+        return int(count_kept(np.array([cut]), np.array([nonzeros.size - 1]))[0, 0])
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -191,14 +212,3 @@ def check_n_features(n_features: Any, n_available: int) -> float | int:
         f"n_features must be 'auto', a whole number from 1 to {n_available}, or a share above 0 "
         f"and up to 1.0. Got {n_features!r} instead."
     )
-
-
-def _count_to_sparsity(X: sparse.csr_matrix, order: NDArray[np.uint32], wanted: Any) -> int:
-    """Return how many features leave documents so many nonzeros on average; one at least."""
-    if not isinstance(wanted, Real) or not 0 < float(wanted) < np.inf:
-        raise ValueError(
-            f"nonzeros_per_document must be a positive number. Got {wanted!r} instead."
-        )
-    frequency = np.bincount(X.indices, minlength=X.shape[1])[order]
-    nonzeros = np.cumsum(frequency) / X.shape[0]
-    return min(max(1, int(np.searchsorted(nonzeros, float(wanted), side="right"))), order.size)

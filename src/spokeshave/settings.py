@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from spokeshave.cuts import PAPER_FRACTIONS
@@ -20,6 +21,8 @@ class Settings:
         What they are ranked by.
     cuts : sequence of float or int, or "log"
         The cuts.
+    against : {"features", "sparsity"}
+        What they are numbers of.
     C : float or "auto"
         The cost of a training error, or that it be chosen by cross-validation.
     loss : {"hinge", "squared_hinge"}
@@ -45,6 +48,7 @@ class Settings:
     methods: tuple[str, ...] = ("mask",)
     by: str = "normal"
     cuts: Any = PAPER_FRACTIONS
+    against: str = "features"
     C: float | str = 1.0
     loss: str = "hinge"
     measure: str = "best_f1"
@@ -56,6 +60,25 @@ class Settings:
     with_stability: bool = False
     n_jobs: int = -1
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may take.
+
+    Attributes
+    ----------
+    memory : int or str
+        Memory of the whole process, as `BudgetedSVC` takes it.
+    nonzeros_per_document : float or None
+        The sparsity asked for; as many as fit where it is None.
+    folder : str, Path or None
+        Where temporary files go, for a run that was killed to go on from.
+    """
+
+    memory: int | str
+    nonzeros_per_document: float | None = None
+    folder: str | Path | None = None
 
 
 @dataclass(frozen=True)

@@ -251,6 +251,11 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             return check_n_features(self.n_features, X.shape[1])
         return self.choice_.cut
 
+    @property
+    def _against(self) -> str:
+        """What the cut is a number of: nonzeros only where a choice made from such is given."""
+        return self.n_features.against if isinstance(self.n_features, Choice) else "features"
+
     def _trace(self, X: Any, y: Any, svc: DualLinearSVC, method: str, cuts: Any) -> FeatureCurve:
         return feature_curve(
             X,
@@ -260,6 +265,7 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             by=self.by,
             estimator=svc,
             cuts=cuts,
+            against=self._against,
             aggregate=self.aggregate,
             renormalize=self.renormalize,
             n_jobs=self.n_jobs,
@@ -271,7 +277,7 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         trained = train(X, y, svc, self.by, self.aggregate, self.n_jobs, self.random_state)
         self.unit_ = decide_unit(self.renormalize, self.final, trained)
         classes = range(trained.coef.shape[0])
-        found = [find_cut(trained, k, cuts[k : k + 1]) for k in classes]
+        found = [find_cut(trained, k, cuts[k : k + 1], self._against) for k in classes]
         seed = svc.random_state if self.random_state is None else self.random_state
         seeds = check_random_state(seed).randint(2**31, size=len(classes))
         weighed = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(

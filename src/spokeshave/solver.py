@@ -92,13 +92,39 @@ def _solve_used(
     X = problem.X
     rank = rank_by_frequency(X)
     rows = make_rows(X.indptr, rank[X.indices], X.data, problem.weight)
+    return solve_rows(rows, rank, problem, stop, seed=seed, start=start, n_jobs=n_jobs)
+
+
+def solve_rows(
+    rows: Rows,
+    rank: NDArray[np.uint32],
+    problem: Problem,
+    stop: Stop,
+    *,
+    seed: int,
+    start: sparse.csr_matrix | None = None,
+    n_jobs: int | None = None,
+    keep_dual: bool = True,
+) -> Solution:
+    """Solve a problem whose documents are given as rows, feature j under the number ``rank[j]``.
+
+    The documents of the problem itself are not looked at. Without ``keep_dual`` the dual returned
+    is empty: of many classes it takes more memory than the documents.
+    """
     n_classes = problem.indicator.shape[1]
     coef = np.empty((n_classes, rank.size))
     blocks = _deal_blocks(problem.indicator)
     # Weights are written where they are to stay: they are most of what a fit holds.
     solved = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator", batch_size=1)(
         delayed(_solve_block)(
-            rows, _take_block(problem, start, block), problem.bias, rank, stop, seed + number, coef
+            rows,
+            _take_block(problem, start, block),
+            problem.bias,
+            rank,
+            stop,
+            seed + number,
+            coef,
+            keep_dual,
         )
         for number, block in enumerate(blocks)
     )
@@ -156,6 +182,7 @@ def _solve_block(
     stop: Stop,
     seed: int,
     coef: NDArray[np.float64],
+    keep_dual: bool,
 ) -> list[tuple[sparse.csr_matrix, float, int, float, float]]:
     """Return dual, intercept, passes, objective and gap of each class; write its weights."""
     n_documents, n_classes = block.y.shape
@@ -180,7 +207,7 @@ def _solve_block(
             rows, task, bias, beta_k, w, b, margins_k, stop.tol, left, seed
         )
         coef[block.classes[k]] = w[rank]
-        dual = sparse.csr_matrix(beta_k[None, :])
+        dual = sparse.csr_matrix(beta_k[None, :] if keep_dual else (1, n_documents))
         answers.append((dual, b, passes + n_sweeps, objective, gap))
     return answers
 

@@ -23,12 +23,30 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self._current: str | None = None
+        self._start = 0.0
 
     def run(
         self, name: str, function: Callable[..., Result], *arguments: Any, **options: Any
     ) -> Result:
         """Run one step and return what the function returns."""
-        start = perf_counter()
-        result = function(*arguments, **options)
-        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
-        return result
+        self.begin(name)
+        try:
+            return function(*arguments, **options)
+        finally:
+            self.end()
+
+    def begin(self, name: str) -> None:
+        """Begin a step that is not one function, and end the one before."""
+        self.end()
+        self._current, self._start = name, perf_counter()
+
+    def reach(self, share: float) -> None:
+        """Take note of the share of the step that is done."""
+
+    def end(self) -> None:
+        """End the step that was begun last."""
+        if self._current is not None:
+            passed = perf_counter() - self._start
+            self.seconds[self._current] = self.seconds.get(self._current, 0.0) + passed
+            self._current = None

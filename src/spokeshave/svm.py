@@ -150,7 +150,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : DualLinearSVC
         """
-        self._check_parameters()
+        self.check_parameters()
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
@@ -206,7 +206,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._calibrate_scores(self.decision_function(X))
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         for name in ("C", "tol", "intercept_scaling"):
             value: Any = getattr(self, name)
             if not isinstance(value, Real) or not 0 < float(value) < np.inf:
@@ -283,8 +283,27 @@ def pose(
     weight: NDArray[np.float64],
 ) -> Problem:
     """Return the problem that a model's parameters and the data stand for."""
-    classes = np.arange(y.shape[1]) if y.ndim == 2 else np.unique(y)
-    factors = _weigh_classes(model.class_weight, classes, y, indicator, weight)
+    if y.ndim == 2:
+        classes, sizes = np.arange(y.shape[1]), weight @ indicator
+    else:
+        classes, codes = np.unique(y, return_inverse=True)
+        sizes = np.bincount(codes, weight)
+    box, ridge, bias = price_errors(model, classes, sizes, weight.sum(), y.ndim == 2)
+    return Problem(X, indicator, weight, box, ridge, bias)
+
+
+def price_errors(
+    model: DualLinearSVC,
+    classes: NDArray[Any],
+    sizes: NDArray[np.float64],
+    total: float,
+    is_multilabel: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return box, ridge and bias of the problem that a model's parameters stand for.
+
+    ``sizes`` are the documents of each class, and ``total`` of all.
+    """
+    factors = _weigh_classes(model.class_weight, classes, sizes, total, is_multilabel)
     if not ((factors > 0) & (factors < np.inf)).all():
         raise ValueError(
             "class_weight must give every class a positive factor. "
@@ -295,7 +314,7 @@ def pose(
     else:
         box, ridge = np.full_like(factors, np.inf), 0.5 / (model.C * factors)
     bias = float(model.intercept_scaling) ** 2 if model.fit_intercept else 0.0
-    return Problem(X, indicator, weight, box, ridge, bias)
+    return box, ridge, bias
 
 
 def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:
@@ -315,21 +334,32 @@ def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64
 def _weigh_classes(
     class_weight: dict[Any, float] | str | None,
     classes: NDArray[Any],
-    y: Any,
-    indicator: sparse.csc_matrix,
-    weight: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    total: float,
+    is_multilabel: bool,
 ) -> NDArray[np.float64]:
     """Return the factors of C (classes x 2) for the negatives and the positives of each class."""
-    factors = np.ones((indicator.shape[1], 2))
-    if y.ndim == 1:
-        found = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
-        return found[None, :] if len(classes) == 2 else np.column_stack([factors[:, 0], found])
+    if is_multilabel:
+        return _weigh_columns(class_weight, sizes, total)
     if class_weight == "balanced":
-        positive = weight @ indicator
-        size = np.column_stack([weight.sum() - positive, positive])
-        return np.asarray(weight.sum() / (2 * np.where(size > 0, size, weight.sum() / 2)))
+        with np.errstate(divide="ignore"):  # a class without any weight is refused
+            found = total / (len(classes) * sizes)
+    else:
+        found = compute_class_weight(class_weight, classes=classes, y=classes)
+    if len(classes) == 2:
+        return np.asarray(found[None, :])
+    return np.column_stack([np.ones(len(classes)), found])
+
+
+def _weigh_columns(
+    class_weight: dict[Any, float] | str | None, sizes: NDArray[np.float64], total: float
+) -> NDArray[np.float64]:
+    if class_weight == "balanced":
+        both = np.column_stack([total - sizes, sizes])
+        return np.asarray(total / (2 * np.where(both > 0, both, total / 2)))
+    factors = np.ones((len(sizes), 2))
     if class_weight is not None:
-        by_column = _check_columns(class_weight, len(classes))
+        by_column = _check_columns(class_weight, len(sizes))
         factors[list(by_column), 1] = list(by_column.values())
     return factors
 

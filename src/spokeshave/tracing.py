@@ -16,12 +16,13 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from spokeshave.curve import FeatureCurve
-from spokeshave.cuts import PAPER_FRACTIONS, check_cuts
+from spokeshave.cuts import AGAINST, PAPER_FRACTIONS, check_cuts
 from spokeshave.cutting import (
     Bench,
     Cut,
     Documents,
     collect,
+    count_nonzeros,
     find_cut,
     lay_out,
     renumber,
@@ -51,6 +52,7 @@ class Plan:
     by: str
     estimator: Any
     cuts: NDArray[Any]
+    against: str
     aggregate: str | None
     renormalize: bool | None
     n_jobs: int | None
@@ -75,6 +77,7 @@ class ClassCurve(NamedTuple):
     counts: Counts
     thresholds: NDArray[np.float64]
     n_features: NDArray[np.intp]
+    nonzeros: NDArray[np.float64]
     n_ranked: int
     optima: NDArray[np.float64]
 
@@ -97,6 +100,7 @@ def feature_curve(
     by: str = "normal",
     estimator: Any = None,
     cuts: Any = PAPER_FRACTIONS,
+    against: str = "features",
     aggregate: str | None = None,
     renormalize: bool | None = None,
     n_jobs: int | None = None,
@@ -129,7 +133,13 @@ def feature_curve(
         A `DualLinearSVC`, the default one if None; for "mask" any linear model of scikit-learn.
         With a test set a fitted one is used as it is; it must have been fitted on X and y.
     cuts : sequence of float or int, or "log", default=PAPER_FRACTIONS
-        Fractions of the features with a nonzero score, counts, or powers of two.
+        Fractions of the features with a nonzero score, counts, or powers of two; with
+        ``against="sparsity"`` nonzeros per document, by default 2.5, 5, 10, 20, 40 and 80.
+    against : {"features", "sparsity"}, default="features"
+        What cuts are numbers of. "sparsity" keeps as many of the top features of a class as leave
+        the training documents no more nonzeros than that on average, and one at least, so that
+        criteria can be compared at equal memory. Not for "rfe": what it will rank highest at a
+        cut is not known before the cut.
     aggregate : {"max", "mean"}, optional
         One ranking for all classes, of the largest or the mean score; each class has its own by
         default.
@@ -160,13 +170,14 @@ def feature_curve(
     0.1
     """
     start = perf_counter()
-    _check_choices(method, by, aggregate, estimator)
+    _check_choices(method, by, against, aggregate, estimator)
     X, y = check_documents(X, y)
     plan = Plan(
         method=method,
         by=by,
         estimator=estimator,
-        cuts=check_cuts(cuts, X.shape[1]),
+        cuts=check_cuts(cuts, X.shape[1], against),
+        against=against,
         aggregate=aggregate,
         renormalize=renormalize,
         n_jobs=n_jobs,
@@ -186,11 +197,20 @@ def feature_curve(
     return _gather(plan, names, folds, "test set", start)
 
 
-def _check_choices(method: str, by: str, aggregate: str | None, estimator: Any) -> None:
+def _check_choices(
+    method: str, by: str, against: str, aggregate: str | None, estimator: Any
+) -> None:
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r} instead.")
     if aggregate not in (None, "max", "mean"):
         raise ValueError(f"aggregate must be 'max' or 'mean'. Got {aggregate!r} instead.")
+    if against not in AGAINST:
+        raise ValueError(f"against must be 'features' or 'sparsity'. Got {against!r} instead.")
+    if against == "sparsity" and method == "rfe":
+        raise ValueError(
+            "against='sparsity' needs a ranking that stays as it is from cut to cut. "
+            "Got method='rfe' instead, which ranks anew at each: try 'warm'."
+        )
     check_criterion(by)
     if method != "mask" and not isinstance(estimator, DualLinearSVC | None):
         raise ValueError(
@@ -228,7 +248,7 @@ def _trace(
     trained = train(X, y, plan.estimator, plan.by, plan.aggregate, plan.n_jobs, plan.random_state)
     fit_seconds = perf_counter() - start
     unit = decide_unit(plan.renormalize, plan.method, trained)
-    shared = find_cut(trained, 0, plan.cuts) if plan.aggregate else None
+    shared = find_cut(trained, 0, plan.cuts, plan.against) if plan.aggregate else None
     seeds = check_random_state(plan.random_state).randint(2**31, size=names.size)
     test = lay_out(X_test)
     if plan.method != "mask":
@@ -273,12 +293,11 @@ def _trace_share(
 ) -> list[ClassCurve]:
     """Trace some classes one by one, in memory that they share."""
     bench = set_up(test, plan.cuts.size, trained.X.shape[1])
-    return [
-        _trace_class(
-            trained, job, plan, shared or find_cut(trained, job.k, plan.cuts), unit, test, bench
-        )
-        for job in jobs
-    ]
+    curves = []
+    for job in jobs:
+        cut = shared or find_cut(trained, job.k, plan.cuts, plan.against)
+        curves.append(_trace_class(trained, job, plan, cut, unit, test, bench))
+    return curves
 
 
 def _trace_class(
@@ -302,7 +321,8 @@ def _trace_class(
         score_weighted(test, cut, weights, unit, bench)
         optima = weights.optima
     counts, thresholds = count_order(bench.scores, job.positives)
-    return ClassCurve(counts, thresholds, cut.ends, n_ranked, optima)
+    nonzeros = count_nonzeros(trained, cut)
+    return ClassCurve(counts, thresholds, cut.ends, nonzeros, n_ranked, optima)
 
 
 def decide_unit(renormalize: bool | None, method: str, trained: Trained) -> bool:
@@ -318,23 +338,24 @@ def _gather(
     """Return the curve over all folds; a class counts nothing in a fold that does not train it."""
     shape = len(folds), names.size, plan.cuts.size
     counts = Counts(*np.zeros((len(Counts._fields), *shape)))
-    thresholds, n_features, n_ranked, objectives = np.full((4, *shape), np.nan)
+    thresholds, n_features, nonzeros, n_ranked, objectives = np.full((5, *shape), np.nan)
     for f, fold in enumerate(folds):
         for k, curve in enumerate(fold.curves):
             if curve is not None:
                 for whole, part in zip(counts, curve.counts, strict=True):
                     whole[f, k] = part
                 thresholds[f, k], n_features[f, k] = curve.thresholds, curve.n_features
-                n_ranked[f, k] = curve.n_ranked
+                nonzeros[f, k], n_ranked[f, k] = curve.nonzeros, curve.n_ranked
                 objectives[f, k] = curve.optima[0]
     thresholds[counts.positive == 0] = np.nan
-    is_fraction = plan.cuts.dtype.kind == "f"
+    is_fraction = plan.cuts.dtype.kind == "f" and plan.against == "features"
     shares = n_features / np.maximum(n_ranked, 1)
     return FeatureCurve(
         classes=names,
         cuts=plan.cuts,
         fractions=plan.cuts if is_fraction else mean_known(mean_known(shares, 0), 0),
         n_features=np.rint(np.nan_to_num(mean_known(n_features, 0))).astype(np.intp),
+        nonzeros=mean_known(nonzeros, 0),
         thresholds=mean_known(thresholds, 0),
         counts=counts,
         method=plan.method,
@@ -343,4 +364,5 @@ def _gather(
         seconds=perf_counter() - start,
         fit_seconds=sum(fold.fit_seconds for fold in folds),
         objectives=mean_known(objectives, 0),
+        against=plan.against,
     )

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.kernels.ranks import order_nonzero
 from spokeshave.kernels.rows import Rows, make_rows
+from spokeshave.pruning import count_documents
 from spokeshave.ranking import Ranking, rank_by_normal, rank_features
 from spokeshave.solver import Problem, Stop, rank_by_frequency
 from spokeshave.svm import DualLinearSVC, pose
@@ -68,6 +69,11 @@ class Trained:
     def renumbered(self) -> Rows:
         """The documents with the new numbers."""
         return self.rows._replace(indices=self.number[self.X.indices])
+
+    @cached_property
+    def frequency(self) -> NDArray[np.intp]:
+        """The number of documents that each feature is in."""
+        return count_documents(self.X)
 
     @cached_property
     def has_unit_rows(self) -> bool:

@@ -141,3 +141,10 @@ def test_what_is_not_known_has_no_bar():
 )
 def test_blocks_are_drawn_where_they_can_be_written(encoding, glyphs):
     assert choose_glyphs(encoding) is glyphs
+
+
+def test_cuts_may_have_names_of_their_own():
+    cuts = ["nonzeros", "2.5", "80"]
+    rows = draw_chart([0.1, 1], [0.7, 0.8], [0.01, 0.01], [5, 50], chosen=1, cuts=cuts)[:3]
+    assert [row.split()[0] for row in rows] == cuts
+    assert len({row.index(name) + len(name) for row, name in zip(rows, cuts, strict=True)}) == 1

@@ -14,7 +14,7 @@ from spokeshave.record import read_record
 
 @pytest.fixture(scope="module")
 def runs(start, trees, tmp_path_factory):
-    """Return the results of two commands, on jsonl and on parquet."""
+    """Return the results of some commands, on jsonl and on parquet."""
     sources, folder = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("work")
     rows = [{"kind": k, "leaf": text} for k, text in zip(trees.kinds, trees.texts, strict=True)]
     jsonl, parquet = sources / "trees.jsonl.bz2", sources / "trees.parquet"
@@ -24,6 +24,12 @@ def runs(start, trees, tmp_path_factory):
     futures = {
         "drawn": start("curve", jsonl, *trees.columns, "--method", "mask,sv_set", folder=folder),
         "listed": start("curve", parquet, *trees.columns, *tested, folder=folder),
+        "sparse": start("curve", jsonl, *trees.columns, "--against", "sparsity", folder=folder),
+        "sparse lines": start(
+            *("curve", parquet, *trees.columns, "--json", "--against", "sparsity"),
+            *("--cuts", "0.5,3", "--method", "warm", "--hold-out", "0.3"),
+            folder=folder,
+        ),
     }
     found = {name: future.result() for name, future in futures.items()}
     assert os.listdir(folder) == []
@@ -56,3 +62,43 @@ def test_a_line_for_each_class_and_cut_on_test_documents(runs):
         assert line["evaluated_on"] == "test set"
         measures = ("auc", "best_f1", "f1", "accuracy", "precision_at_20")
         assert all(0.5 < line[measure] <= 1 for measure in measures)
+        assert (line["against"], line["cut"]) == ("features", line["fraction"])
+        assert 0 < line["nonzeros"] < 11
+
+
+def test_a_row_for_each_sparsity(runs):
+    done = runs["sparse"]
+    assert (done.code, done.err) == (0, "")
+    head, names, *rows = done.out.strip().splitlines()[:8]
+    assert "nonzeros per document at most, and words kept per class" in head
+    assert names.split()[0] == "nonzeros"
+    assert [row.split()[0] for row in rows] == ["2.5", "5", "10", "20", "40", "80"]
+    assert sum("← chosen" in row for row in rows) == 1
+
+
+def test_a_line_for_each_class_and_sparsity(runs):
+    done = runs["sparse lines"]
+    assert (done.code, done.err) == (0, "")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [(line["class"], line["cut"]) for line in lines] == [
+        (kind, cut) for kind in ("ash", "oak", "yew") for cut in (0.5, 3.0)
+    ]
+    for line in lines:
+        assert line["against"] == "sparsity"
+        assert line["nonzeros"] <= line["cut"] or line["n_features"] == 1
+        assert 0 < line["fraction"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["--against", "words"], "--against must be one of features, sparsity. Got 'words'"),
+        (["--against", "sparsity", "--cuts", "few"], "--cuts must be positive numbers of nonzeros"),
+        (["--against", "sparsity", "--method", "rfe"], "goes with every --method but rfe"),
+    ],
+)
+def test_mistyped_values_are_one_sentence(run, trees, typed, sentence):
+    done = run("curve", trees.path, *trees.columns, *typed)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from spokeshave import PAPER_FRACTIONS
-from spokeshave.cli.options import CRITERIA, MEASURES, METHODS
-from spokeshave.cli.settings import make_settings, parse_cost, parse_cuts, split_choices
+from spokeshave.cli.options import AGAINST, CRITERIA, MEASURES, METHODS
+from spokeshave.cli.settings import (
+    make_settings,
+    parse_cost,
+    parse_cuts,
+    parse_sparsities,
+    split_choices,
+)
+from spokeshave.cuts import AGAINST as COUNTED
+from spokeshave.cuts import SPARSITIES
 from spokeshave.evaluation import MEASURES as MEASURED
 from spokeshave.ranking import CRITERIA as RANKED
 from spokeshave.settings import Settings
@@ -45,6 +53,29 @@ def test_cuts_that_make_no_sense(typed):
         parse_cuts(typed)
 
 
+@pytest.mark.parametrize(
+    ("typed", "cuts"),
+    [("paper", SPARSITIES), ("2.5,20", (2.5, 20.0)), (" 7 ", (7.0,)), ("1e2,0.5", (100.0, 0.5))],
+)
+def test_cuts_against_sparsity(typed, cuts):
+    assert parse_sparsities(typed) == cuts
+    settings = make_settings(cuts=typed, against="sparsity")
+    assert (settings.cuts, settings.against) == (cuts, "sparsity")
+
+
+@pytest.mark.parametrize("typed", ["log", "0", "-1,2", "2;5", "", ",", "nan", "inf", "20,x"])
+def test_sparsities_that_make_no_sense(typed):
+    with pytest.raises(ValueError, match="--cuts must be positive numbers of nonzeros per documen"):
+        make_settings(cuts=typed, against="sparsity")
+
+
+def test_what_does_not_go_with_sparsity():
+    with pytest.raises(ValueError, match="--against must be one of features, sparsity"):
+        make_settings(against="df")
+    with pytest.raises(ValueError, match="--against sparsity goes with every --method but rfe"):
+        make_settings(against="sparsity", method="mask,rfe")
+
+
 @pytest.mark.parametrize(("typed", "C"), [("auto", "auto"), ("0.5", 0.5), ("1e3", 1000.0)])
 def test_the_cost(typed, C):
     assert parse_cost(typed) == C
@@ -58,3 +89,4 @@ def test_every_choice_that_is_offered_is_one_that_there_is():
     assert set(MEASURES) == set(MEASURED)
     assert set(CRITERIA) == set(RANKED)
     assert set(METHODS) == set(TRACED)
+    assert AGAINST == COUNTED

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from spokeshave.corpus.archives import read_members
+from spokeshave.corpus.archives import read_members, stream_members
+from spokeshave.corpus.meters import Meter
 from spokeshave.errors import CorpusError
 
 # In the order they are read: a folder's name is compared as a whole.
@@ -70,6 +71,26 @@ def write(path: Path) -> Path:
 def test_members_come_in_order_whatever_holds_them(tmp_path, name):
     path = write(tmp_path / name)
     assert list(read_members(str(path), lambda name: True)) == list(MEMBERS.items())
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_members_are_streamed_in_the_order_that_costs_no_memory(tmp_path, name):
+    path, meter = write(tmp_path / name), Meter()
+    expected = list(MEMBERS.items())
+    with meter.measure(1_000):
+        streamed = stream_members(path, lambda name: True, meter)
+        members, positions = zip(*((member, meter.position) for member in streamed), strict=True)
+    assert positions[-1] > 0
+    assert list(members) == (expected[::-1] if ".t" in name else expected)
+
+
+def test_file_that_was_put_into_a_tar_twice(tmp_path):
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        for content in (b"old", b"new"):
+            add(archive, "a/1", content)
+    assert list(read_members(tmp_path / "x.tar", lambda name: True)) == [("a/1", b"new")]
+    streamed = list(stream_members(tmp_path / "x.tar", lambda name: True))
+    assert streamed == [("a/1", b"old"), ("a/1", b"new")]
 
 
 @pytest.mark.parametrize("name", ARCHIVES)

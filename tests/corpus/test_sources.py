@@ -255,7 +255,7 @@ def test_name_that_the_system_refuses():
 
 def test_reading_that_is_not_permitted(tmp_path, monkeypatch):
     path = write(tmp_path / "x", CONTENTS["csv"])
-    monkeypatch.setattr("spokeshave.corpus.sources.sniff_compression", refuse)
+    monkeypatch.setattr("spokeshave.corpus.openings.sniff_compression", refuse)
     assert fail(path) == "reading it is not permitted; change its permissions"
 
 

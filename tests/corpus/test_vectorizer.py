@@ -167,3 +167,17 @@ def test_works_in_a_pipeline():
 def test_bad_input_gets_one_sentence(options, texts, sentence):
     with pytest.raises(ValueError, match=sentence):
         DocumentVectorizer(**options).fit(texts)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"min_df": 1}, {}, {"min_df": 2, "max_df": 0.7}, {"min_df": 0.4, "max_df": 2}]
+)
+def test_words_left_out_are_counted(limits):
+    limits = {"min_df": 2, "max_df": 1.0} | limits
+    every = CountVectorizer(token_pattern=PATTERN, binary=True).fit_transform(TEXTS)
+    frequency = np.asarray(every.sum(axis=0)).ravel()
+    lowest, highest = (n if isinstance(n, int) else n * len(TEXTS) for n in limits.values())
+    ours = DocumentVectorizer(strip_markup=False, **limits).fit(TEXTS)
+    assert ours.n_rare_ == (frequency < lowest).sum()
+    assert ours.n_frequent_ == (frequency > highest).sum()
+    assert ours.n_rare_ + ours.n_frequent_ + len(ours.vocabulary_) == frequency.size

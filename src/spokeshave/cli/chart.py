@@ -56,6 +56,7 @@ def draw_chart(
     chosen: int,
     measure: str = "value",
     unit: str = "features",
+    cuts: Sequence[str] | None = None,
     width: int = 80,
     glyphs: Glyphs = BLOCKS,
 ) -> list[str]:
@@ -76,6 +77,8 @@ def draw_chart(
         Number of the cut to mark.
     measure, unit : str
         What the values and the features are called.
+    cuts : sequence of str, optional
+        What the cuts are called, under the name of them all; percents of the features by default.
     width : int, default=80
         Characters in a line, at most, unless fewer than the numbers and a short bar need.
     glyphs : Glyphs
@@ -100,8 +103,8 @@ def draw_chart(
     """
     best = _find_best(values)
     passing = _find_passing(values, errors, best)
-    percents = [f"{100 * fraction:.3g}%" for fraction in fractions]
-    left = _align(["kept", *percents], str.rjust)
+    percents = ["kept", *(f"{100 * fraction:.3g}%" for fraction in fractions)]
+    left = _align(percents if cuts is None else cuts, str.rjust)
     numbers = [_write(*pair, glyphs) for pair in zip(values, errors, strict=True)]
     counts = [f"{n:,.0f}" for n in n_features]
     marks = [_mark(cut, chosen, best, glyphs) for cut in range(len(values))]

@@ -24,7 +24,8 @@ def curve(
     hold_out: options.HoldOut = 0.0,
     method: options.Method = "mask",
     by: options.By = "normal",
-    cuts: options.Cuts = "paper",
+    cuts: options.CurveCuts = "paper",
+    against: options.Against = "features",
     C: options.Cost = "1",
     measure: options.Measure = "best_f1",
     weighting: options.Weighting = "binary",
@@ -43,13 +44,14 @@ def curve(
     By cross-validation, or on test documents where there are some: what is then the best cut was
     chosen on them. With --json there is a line for each method, class and cut.
 
-    Example: spokeshave curve tickets.csv --method mask,warm --cuts log
+    Example: spokeshave curve tickets.csv --method mask,warm --against sparsity
     """
     printer = Printer(as_json, quiet)
     settings = make_settings(
         method=method,
         by=by,
         cuts=cuts,
+        against=against,
         C=C,
         measure=measure,
         hold_out=hold_out,
@@ -98,16 +100,21 @@ def _list_lines(found: FeatureCurve, names: list[str]) -> list[dict[str, Any]]:
             "by": found.by,
             "evaluated_on": found.evaluated_on,
             "class": name,
+            "against": found.against,
+            "cut": found.cuts[cut].item(),
             "fraction": float(fraction),
             "n_features": float(found.n_features[k, cut]),
-            **{
-                measure: None if table[k, cut] != table[k, cut] else float(table[k, cut])
-                for measure, table in values.items()
-            },
+            "nonzeros": _clear(found.nonzeros[k, cut]),
+            **{measure: _clear(table[k, cut]) for measure, table in values.items()},
         }
         for k, name in enumerate(names)
         for cut, fraction in enumerate(found.fractions)
     ]
+
+
+def _clear(value: Any) -> float | None:
+    """Return a number as JSON has it, which knows no NaN."""
+    return None if value != value else float(value)
 
 
 def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> None:
@@ -118,13 +125,12 @@ def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> Non
     errors = found.standard_error(measure) if n_folds > 1 else [float("nan")] * len(values)
     best = found.best(measure)
     chosen = found.smallest_within(name=measure) if n_folds > 1 else best
+    where = f"on the {found.evaluated_on}" if n_folds == 1 else f"{n_folds}-fold cross-validation"
+    is_sparsity = found.against == "sparsity"
+    limit = "nonzeros per document at most, and " if is_sparsity else ""
     printer.say()
     printer.say(
-        f"{found.method}, ranked by {found.by}, on the {found.evaluated_on}; "
-        f"{unit} kept per class, on average"
-        if n_folds == 1
-        else f"{found.method}, ranked by {found.by}, {n_folds}-fold cross-validation; "
-        f"{unit} kept per class, on average",
+        f"{found.method}, ranked by {found.by}, {where}; {limit}{unit} kept per class, on average",
         style="bold",
     )
     lines = draw_chart(
@@ -135,6 +141,7 @@ def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> Non
         chosen=int(chosen.index),
         measure=name_measure("macro", measure),
         unit=unit,
+        cuts=["nonzeros", *(f"{cut:.4g}" for cut in found.cuts)] if is_sparsity else None,
         width=printer.console.width if printer.console.is_terminal else 100,
         glyphs=choose_glyphs(printer.console.encoding),
     )

@@ -67,6 +67,9 @@ def fit(
             help="Compare masked and retrained models as well.",
         ),
     ] = False,
+    memory: options.Memory = None,
+    nonzeros: options.Nonzeros = None,
+    work: options.Work = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
     under: options.Under = None,
@@ -80,7 +83,8 @@ def fit(
 
     Reads, vectorizes and trains, measures quality at every cut by cross-validation, chooses the
     smallest cut within one standard error of the best, and trains the final model on what it
-    keeps. Writes the model, the record of the run, and a report to open in a browser.
+    keeps. Writes the model, the record of the run, and a report to open in a browser. With
+    --memory it says what it is going to do, and trains on everything in no more memory than that.
 
     Example: spokeshave fit tickets.csv --text body --label queue
     """
@@ -103,6 +107,15 @@ def fit(
         source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
     prefix = choose_prefix(out, source)
+    if memory is not None:
+        from spokeshave.cli.budget import check_alone, make_budget, run_budget
+
+        check_alone(method=method, cuts=cuts, C=C, measure=measure, stability=stability)
+        budget = make_budget(memory, nonzeros, work, prefix)
+        report_run(*run_budget(reading, settings, budget, prefix, printer), printer)
+        return
+    if nonzeros is not None or work is not None:
+        raise ValueError("--nonzeros and --work go with --memory. Give --memory as well.")
     report_run(*run_fit(partial(read_documents, reading), settings, prefix, printer), printer)
 
 

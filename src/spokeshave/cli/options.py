@@ -12,8 +12,9 @@ CRITERIA = (
     *("naive_bayes", "perceptron", "winnow", "widrow_hoff", "exponentiated_gradient"),
     *("least_squares", "bayes_point"),
 )
+AGAINST = ("features", "sparsity")
 MEASURES = ("best_f1", "f1", "auc", "accuracy", "precision_at_20")
-DOCUMENTS, JOB, OUTPUT = "Documents", "Job", "Output"  # panels of the help
+DOCUMENTS, JOB, BUDGET, OUTPUT = "Documents", "Job", "Budget", "Output"  # panels of the help
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "svmlight", "arff", "folders", "reuters")
 
 Source = Annotated[
@@ -103,6 +104,22 @@ Cuts = Annotated[
         rich_help_panel=JOB,
     ),
 ]
+CurveCuts = Annotated[
+    str,
+    typer.Option(
+        help="Cuts: 'paper', 'log', fractions as 0.1,0.5,1 or counts as 100,1000; against "
+        "sparsity nonzeros per document, 2.5,5,10,20,40,80 by default.",
+        rich_help_panel=JOB,
+    ),
+]
+Against = Annotated[
+    str,
+    typer.Option(
+        help="What cuts are numbers of: features, or sparsity (nonzeros per document).",
+        autocompletion=lambda: list(AGAINST),
+        rich_help_panel=JOB,
+    ),
+]
 Cost = Annotated[
     str,
     typer.Option(
@@ -135,6 +152,29 @@ Seed = Annotated[
     int, typer.Option(min=0, metavar="INT", help="Seed of everything random.", rich_help_panel=JOB)
 ]
 Jobs = Annotated[int, typer.Option(help="Threads; -1 for all cores.", rich_help_panel=JOB)]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="Memory the whole run may take, as 2GB: features are ranked on what fits, and the "
+        "model is trained on everything.",
+        rich_help_panel=BUDGET,
+    ),
+]
+Nonzeros = Annotated[
+    float | None,
+    typer.Option(
+        help="With --memory: features that documents keep, on average; as many as fit by default.",
+        rich_help_panel=BUDGET,
+    ),
+]
+Work = Annotated[
+    str | None,
+    typer.Option(
+        help="With --memory: a new folder for temporary files, from which a run that was killed "
+        "goes on. [default: OUT.work]",
+        rich_help_panel=BUDGET,
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON, for machines.", rich_help_panel=OUTPUT)
 ]

@@ -35,6 +35,20 @@ class Reading:
         if self.source == "-" == self.test:
             raise ValueError("Only one of the documents and --test can come from standard input.")
 
+    def list_options(self) -> dict[str, Any]:
+        """Return how documents are read, as `load_source` takes it."""
+        from spokeshave.corpus.column_names import check_column
+
+        return {
+            "text": None if self.text is None else check_column(self.text),
+            "label": None if self.label is None else check_column(self.label),
+            "label_separator": self.label_separator,
+            "format": self.format,
+            "encoding": self.encoding,
+            "under": self.under,
+            "bad_rows": "skip" if self.skip_bad_rows else "raise",
+        }
+
 
 @dataclass(frozen=True)
 class Given:
@@ -88,27 +102,16 @@ def read_documents(reading: Reading, printer: Printer) -> Given:
 
 def _load(reading: Reading, path: str, printer: Printer, n_features: int | None = None) -> Source:
     from spokeshave.corpus import load_source
-    from spokeshave.corpus.column_names import check_column
 
-    with _naming_options():
-        source = load_source(
-            path,
-            text=None if reading.text is None else check_column(reading.text),
-            label=None if reading.label is None else check_column(reading.label),
-            label_separator=reading.label_separator,
-            format=reading.format,
-            encoding=reading.encoding,
-            under=reading.under,
-            bad_rows="skip" if reading.skip_bad_rows else "raise",
-            n_features=n_features,
-        )
+    with naming_options():
+        source = load_source(path, **reading.list_options(), n_features=n_features)
     for guess in source.guesses:
         printer.note(f"{source.name}: {guess}")
     return source
 
 
 @contextmanager
-def _naming_options() -> Iterator[None]:
+def naming_options() -> Iterator[None]:
     """Tell which options answer where columns cannot be guessed."""
     from spokeshave.errors import CorpusError
 

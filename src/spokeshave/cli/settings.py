@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spokeshave.cli.options import CRITERIA, MEASURES, METHODS
+from spokeshave.cli.options import AGAINST, CRITERIA, MEASURES, METHODS
 
 if TYPE_CHECKING:
     from spokeshave.settings import Settings
@@ -15,6 +15,7 @@ def make_settings(
     method: str = "mask",
     by: str = "normal",
     cuts: str = "paper",
+    against: str = "features",
     C: str = "1",
     measure: str = "best_f1",
     tolerance: float | None = None,
@@ -30,10 +31,15 @@ def make_settings(
         raise ValueError(f"--seed must be from 0 to {2**32 - 1}. Got {others['seed']} instead.")
     if tolerance is not None and not 0 <= tolerance < 1:
         raise ValueError(f"--tolerance must be from 0 to below 1. Got {tolerance:g} instead.")
+    methods = split_choices("--method", method, METHODS)
+    is_sparsity = check_choice("--against", against, AGAINST) == "sparsity"
+    if is_sparsity and "rfe" in methods:
+        raise ValueError("--against sparsity goes with every --method but rfe. Try warm instead.")
     return Settings(
-        methods=split_choices("--method", method, METHODS),
+        methods=methods,
         by=check_choice("--by", by, CRITERIA),
-        cuts=parse_cuts(cuts),
+        cuts=parse_sparsities(cuts) if is_sparsity else parse_cuts(cuts),
+        against=against,
         C=parse_cost(C),
         measure=check_choice("--measure", measure, MEASURES),
         tolerance=tolerance,
@@ -105,6 +111,32 @@ def parse_cuts(value: str) -> Any:
         "--cuts must be 'paper', 'log', fractions between 0 and 1 with commas between them, or "
         f"whole numbers of features. Got {value!r} instead."
     )
+
+
+def parse_sparsities(value: str) -> tuple[float, ...]:
+    """Return cuts that are nonzeros per document; those by default for what is otherwise so.
+
+    Examples
+    --------
+    >>> parse_sparsities("20,2.5")
+    (20.0, 2.5)
+    >>> parse_sparsities("paper")
+    (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
+    """
+    from spokeshave.cuts import SPARSITIES
+
+    if value == "paper":
+        return SPARSITIES
+    try:
+        found = tuple(map(float, value.split(",")))
+    except ValueError:
+        found = ()
+    if not found or not all(0 < cut < float("inf") for cut in found):
+        raise ValueError(
+            "--cuts must be positive numbers of nonzeros per document with commas between them, "
+            f"with --against sparsity. Got {value!r} instead."
+        )
+    return found
 
 
 def parse_cost(value: str) -> float | str:

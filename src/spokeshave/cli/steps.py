@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -17,8 +17,6 @@ from rich.progress import (
 )
 
 from spokeshave.stopwatch import Stopwatch
-
-Result = TypeVar("Result")
 
 
 class Steps(Stopwatch):
@@ -81,16 +79,21 @@ class Steps(Stopwatch):
         self._shares.update(shares)
         self._progress.update(self._task, total=self._done + sum(shares.values()))
 
-    def run(
-        self, name: str, function: Callable[..., Result], *arguments: Any, **options: Any
-    ) -> Result:
-        """Run one step and return what the function returns."""
+    def begin(self, name: str) -> None:
+        """Begin a step, and end the one before."""
+        super().begin(name)
         self._progress.update(self._task, description=name)
-        result = super().run(name, function, *arguments, **options)
-        share = self._shares.get(name, 0.0)
-        self._done += share
-        self._progress.advance(self._task, share)
-        return result
+
+    def reach(self, share: float) -> None:
+        """Take note of the share of the step that is done."""
+        weight = self._shares.get(self._current or "", 0.0)
+        self._progress.update(self._task, completed=self._done + min(share, 1.0) * weight)
+
+    def end(self) -> None:
+        """End the step that was begun last."""
+        self._done += self._shares.get(self._current or "", 0.0)
+        super().end()
+        self._progress.update(self._task, completed=self._done)
 
 
 def prepare_job(steps: Steps, shares: Mapping[str, float]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import accumulate, chain
 from pathlib import Path
+from typing import TypeAlias
 
 from spokeshave.corpus.attributes import Feature, NominalAttribute
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow
 from spokeshave.corpus.documents import Vectors
-from spokeshave.corpus.relations import Relation, open_relation
+from spokeshave.corpus.relations import Lines, Relation, open_relation
 from spokeshave.corpus.sparse_rows import SparseRows
 from spokeshave.corpus.wording import quote
 from spokeshave.errors import CorpusError
+
+Encoded: TypeAlias = tuple[str, "list[int]", "list[float]"]
 
 
 def read_arff(
@@ -60,27 +64,45 @@ def read_arff(
            [nan, 1., 0.]])
     """
     troubles = BadRows(path, bad_rows)
-    labels, rows, is_sparse = [], SparseRows(), False
+    labels, rows = [], SparseRows()
     with open_relation(path, encoding) as (relation, lines):
-        encoder = _Encoder(relation, relation.locate(target))
-        for number, line in lines:
-            try:
-                label, columns, values = encoder.encode(line)
-            except MalformedRow as problem:
-                troubles.report(problem, number)
-            else:
-                labels.append(label)
-                rows.append(columns, values)
-                is_sparse = is_sparse or line.startswith("{")
+        encoder = RowEncoder(relation, relation.locate(target))
+        for label, columns, values in encoder.read(lines, troubles):
+            labels.append(label)
+            rows.append(columns, values)
     troubles.require_documents(len(labels))
-    X = rows.to_csr(len(encoder.feature_names))
-    return Vectors(X if is_sparse else X.toarray(), labels, encoder.feature_names, troubles.skipped)
+    X, names = rows.to_csr(len(encoder.feature_names)), encoder.feature_names
+    return Vectors(X if encoder.has_sparse else X.toarray(), labels, names, troubles.skipped)
 
 
-class _Encoder:
-    """Knows the columns that the cells of a row fill, and the cell that is the class."""
+class RowEncoder:
+    """Knows the columns that the cells of a row fill, and the cell that is the class.
+
+    Parameters
+    ----------
+    relation : Relation
+        What the header declares.
+    target : int
+        The position of the class attribute.
+
+    Attributes
+    ----------
+    feature_names : tuple of str
+        The names of the columns.
+    has_sparse : bool
+        Whether one of the rows that were read so far was sparse.
+
+    Examples
+    --------
+    >>> from spokeshave.corpus.attributes import parse_attribute
+    >>> attributes = map(parse_attribute, ["@attribute age numeric", "@attribute risk {low, high}"])
+    >>> encoder = RowEncoder(Relation("credit.arff", tuple(attributes)), target=1)
+    >>> list(encoder.read(iter([(7, "67,low"), (8, "{1 high}")]), BadRows("credit.arff", "raise")))
+    [('low', [0], [67.0]), ('high', [], [])]
+    """
 
     def __init__(self, relation: Relation, target: int) -> None:
+        self.has_sparse = False
         self._relation = relation
         self._target, self._class = target, relation.attributes[target]
         self._features = _choose_features(relation, target)
@@ -94,8 +116,18 @@ class _Encoder:
         self._starts = dict(zip(self._features, starts, strict=False))
         self.feature_names = tuple(chain.from_iterable(columns))
 
-    def encode(self, line: str) -> tuple[str, list[int], list[float]]:
-        """Return the label of a row, the columns it fills, and what it fills them with."""
+    def read(self, lines: Lines, bad_rows: BadRows) -> Iterator[Encoded]:
+        """Yield the label of each row, the columns it fills, and what it fills them with."""
+        for number, line in lines:
+            try:
+                encoded = self._encode(line)
+            except MalformedRow as problem:
+                bad_rows.report(problem, number)
+            else:
+                self.has_sparse = self.has_sparse or line.startswith("{")
+                yield encoded
+
+    def _encode(self, line: str) -> Encoded:
         cells = self._relation.split(line)
         if line.startswith("{"):
             cells = self._omitted | cells

@@ -28,58 +28,93 @@ def load_arff(order: Order) -> Delivery:
     ['arff', "text from attribute 'story' (guessed)", "label from attribute 'corn' (guessed)"]
     """
     (documents, found), encoding = read_decoded(lambda name: _read(order, name), order.encoding)
-    _check_width(order, documents)
-    label = f"label from attribute {quote(found.target.name)}{mark(order.label is None)}"
-    reasons = [found.explain_text(), "" if order.label is not None else found.explain_label()]
-    return Delivery(
-        documents,
-        read=[order.format, found.describe_text(), label],
-        guesses=[*reasons, explain_encoding(encoding, order.encoding)],
-        encoding=encoding,
-        text=found.text,
-        label=found.target.name,
-    )
+    check_width(order, documents.X.shape[1] if isinstance(documents, Vectors) else None)
+    read, guesses = found.describe(order, encoding)
+    return Delivery(documents, read, guesses, encoding, found.text, found.target.name)
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The class attribute, the attribute of texts or None, and whether there are others."""
+class Found:
+    """What is found in the header of an ARFF file.
+
+    Attributes
+    ----------
+    target : Target
+        The class attribute.
+    text : str or None
+        The attribute of texts, if there is one.
+    has_others : bool
+        Whether there are more than two attributes.
+    """
 
     target: Target
     text: str | None
     has_others: bool
 
-    def describe_text(self) -> str:
+    @property
+    def target_name(self) -> str | None:
+        """Return the name of the class attribute; None for the last one, as readers take it."""
+        return None if self.target.is_last else self.target.name
+
+    def describe(self, order: Order, encoding: str) -> tuple[list[str], list[str]]:
+        """Say how the file is read and what was guessed."""
+        label = f"label from attribute {quote(self.target.name)}{mark(order.label is None)}"
+        reasons = [self._explain_text(), "" if order.label is not None else self._explain_label()]
+        read = [order.format, self._describe_text(), label]
+        return read, [*reasons, explain_encoding(encoding, order.encoding)]
+
+    def _describe_text(self) -> str:
         return "" if self.text is None else f"text from attribute {quote(self.text)}{mark(True)}"
 
-    def explain_text(self) -> str:
+    def _explain_text(self) -> str:
         if self.text is None:
             return ""
         rest = ", and what is neither text nor label is left out" if self.has_others else ""
         return f"the text is attribute {quote(self.text)}, the only string{rest}"
 
-    def explain_label(self) -> str:
+    def _explain_label(self) -> str:
         rest = ", the last" if self.target.is_last else ""
         return f"the label is attribute {quote(self.target.name)}{rest}"
 
 
-def _read(order: Order, encoding: str) -> tuple[Texts | Vectors, _Found]:
-    with open_relation(order.path, encoding) as (relation, _):
-        found = _look(relation, order)
-    read = read_arff if found.text is None else read_arff_texts
-    name = None if found.target.is_last else found.target.name
-    return read(order.path, target=name, encoding=encoding, bad_rows=order.bad_rows), found
+def look_at_header(relation: Relation, order: Order) -> Found:
+    """Find the class attribute that is told or else guessed, and the attribute of texts.
 
-
-def _look(relation: Relation, order: Order) -> _Found:
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from spokeshave.corpus.attributes import parse_attribute
+    >>> attributes = map(parse_attribute, ["@attribute story string", "@attribute class {0, 1}"])
+    >>> relation = Relation("corn.arff", tuple(attributes))
+    >>> look_at_header(relation, Order(Path("corn.arff"), "arff")).text
+    'story'
+    """
     target = guess_target(relation) if order.label is None else Target(str(order.label), False)
     text = find_text(relation, relation.locate(None if target.is_last else target.name))
-    return _Found(target, None if text is None else text.name, len(relation.attributes) > 2)
+    return Found(target, None if text is None else text.name, len(relation.attributes) > 2)
 
 
-def _check_width(order: Order, documents: Texts | Vectors) -> None:
-    if order.n_features is None:
-        return
-    width = documents.X.shape[1] if isinstance(documents, Vectors) else "no"
-    if width != order.n_features:
-        raise CorpusError(order.path, f"it has {width} features where {order.n_features} should be")
+def check_width(order: Order, width: int | None) -> None:
+    """Raise where there are not as many features as were told; texts have none.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> check_width(Order(Path("corn.arff"), "arff", n_features=3), None)
+    Traceback (most recent call last):
+    ...
+    spokeshave.errors.CorpusError: corn.arff: it has no features where 3 should be
+    """
+    if order.n_features is not None and width != order.n_features:
+        found = "no" if width is None else width
+        raise CorpusError(order.path, f"it has {found} features where {order.n_features} should be")
+
+
+def _read(order: Order, encoding: str) -> tuple[Texts | Vectors, Found]:
+    with open_relation(order.path, encoding) as (relation, _):
+        found = look_at_header(relation, order)
+    read = read_arff if found.text is None else read_arff_texts
+    documents = read(
+        order.path, target=found.target_name, encoding=encoding, bad_rows=order.bad_rows
+    )
+    return documents, found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow
 from spokeshave.corpus.documents import Texts
-from spokeshave.corpus.relations import find_text, open_relation
+from spokeshave.corpus.relations import Lines, Relation, find_text, open_relation
 from spokeshave.errors import CorpusError
 
 _SPACES = {"n": "\n", "r": "\r", "t": "\t"}
@@ -51,25 +52,51 @@ def read_arff_texts(
     Texts(texts=['Corn rose,\nas did wheat.', 'Oil fell.'], labels=['1', '0'], skipped=0)
     """
     troubles = BadRows(path, bad_rows)
-    texts: list[str] = []
-    labels: list[str] = []
     with open_relation(path, encoding) as (relation, lines):
-        place = relation.locate(target)
-        text = find_text(relation, place)
-        if text is None:
-            raise CorpusError(path, "it must have one string attribute and a nominal class")
-        text_place = relation.attributes.index(text)
-        for number, line in lines:
-            try:
-                cells = relation.split(_read_spaces(line))
-                label = relation.attributes[place].read_label(cells.get(place))
-                texts.append(text.read_text(cells.get(text_place)))
-            except MalformedRow as problem:
-                troubles.report(problem, number)
-            else:
-                labels.append(label)
-    troubles.require_documents(len(texts))
+        documents = list(stream_texts(relation, lines, relation.locate(target), troubles))
+    troubles.require_documents(len(documents))
+    texts, labels = [text for text, _ in documents], [label for _, label in documents]
     return Texts(texts, labels, troubles.skipped)
+
+
+def stream_texts(
+    relation: Relation, lines: Lines, target: int, bad_rows: BadRows
+) -> Iterator[tuple[str, str]]:
+    """Yield the text and the label of each row of an ARFF file.
+
+    Parameters
+    ----------
+    relation : Relation
+        What the header declares.
+    lines : iterator of tuple
+        The rows, as `open_relation` gives them.
+    target : int
+        The position of the class attribute.
+    bad_rows : BadRows
+        What becomes of malformed rows.
+
+    Examples
+    --------
+    >>> from spokeshave.corpus.attributes import parse_attribute
+    >>> attributes = map(parse_attribute, ["@attribute story string", "@attribute class {0, 1}"])
+    >>> relation = Relation("corn.arff", tuple(attributes))
+    >>> list(stream_texts(relation, iter([(4, "'Oil fell.',0")]), 1, BadRows("corn.arff", "raise")))
+    [('Oil fell.', '0')]
+    """
+    text = find_text(relation, target)
+    if text is None:
+        problem = "it must have one string attribute and a nominal class"
+        raise CorpusError(relation.path, problem)
+    place = relation.attributes.index(text)
+    for number, line in lines:
+        try:
+            cells = relation.split(_read_spaces(line))
+            label = relation.attributes[target].read_label(cells.get(target))
+            document = text.read_text(cells.get(place)), label
+        except MalformedRow as problem:
+            bad_rows.report(problem, number)
+        else:
+            yield document
 
 
 def _read_spaces(line: str) -> str:

@@ -56,3 +56,14 @@ class BadRows:
             raise CorpusError(self._path, str(problem), line=number)
         else:
             raise CorpusError(self._path, f"row {number}: {problem}")
+
+
+def name_unit(format: str) -> str:
+    """Return what a file of some format is counted in, as `BadRows` takes it.
+
+    Examples
+    --------
+    >>> name_unit("csv"), name_unit("parquet")
+    ('line', 'row')
+    """
+    return "row" if format == "parquet" else "line"

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from posixpath import normpath
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from spokeshave.errors import CorpusError
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
+    from spokeshave.corpus.meters import Meter
+
 _OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 
 @contextmanager
-def open_binary(path: str | Path, *, member_suffix: str = "") -> Iterator[IO[bytes]]:
+def open_binary(
+    path: str | Path, *, member_suffix: str = "", meter: Meter | None = None
+) -> Iterator[IO[bytes]]:
     """Open a file for reading bytes, decompressed as the end of its name says.
 
     Parameters
@@ -33,6 +37,8 @@ def open_binary(path: str | Path, *, member_suffix: str = "") -> Iterator[IO[byt
         ones not counted.
     member_suffix : str
         The end of the name of the one file wanted from a ``.zip``.
+    meter : Meter, optional
+        What is to watch how far the file has been read.
 
     Examples
     --------
@@ -41,13 +47,16 @@ def open_binary(path: str | Path, *, member_suffix: str = "") -> Iterator[IO[byt
     b'\"\"\"'
     """
     require_file(path)
-    with explain_damage(path), _open(Path(path), member_suffix) as stream:
-        yield stream
+    with explain_damage(path), Path(path).open("rb") as file:
+        if meter:
+            meter.watch(file)
+        with _decompress(file, Path(path), member_suffix) as stream:
+            yield stream
 
 
 @contextmanager
 def open_text(
-    path: str | Path, encoding: str, *, member_suffix: str = ""
+    path: str | Path, encoding: str, *, member_suffix: str = "", meter: Meter | None = None
 ) -> Iterator[TextIOWrapper]:
     r"""Open a file for reading text, as `open_binary` does, with its line ends left as they are.
 
@@ -60,7 +69,7 @@ def open_text(
     '\n'
     """
     codec = find_codec(encoding, path)
-    with open_binary(path, member_suffix=member_suffix) as stream:
+    with open_binary(path, member_suffix=member_suffix, meter=meter) as stream:
         try:
             yield TextIOWrapper(stream, encoding=codec, newline="")
         except UnicodeError:
@@ -176,18 +185,24 @@ def _is_damage(error: Exception) -> bool:
     return isinstance(error, OSError | ZlibError | LZMAError | BadZipFile)
 
 
-def _open(path: Path, member_suffix: str) -> Any:
+def _decompress(
+    file: IO[bytes], path: Path, member_suffix: str
+) -> AbstractContextManager[IO[bytes]]:
     compression = path.suffix.lower()
     if compression == ".zip":
-        return _open_zipped(path, member_suffix)
-    return import_module(_OPENERS.get(compression, "io")).open(path, "rb")
+        return _open_zipped(file, path, member_suffix)
+    if compression not in _OPENERS:
+        return nullcontext(file)
+    opened: AbstractContextManager[IO[bytes]]
+    opened = import_module(_OPENERS[compression]).open(file, "rb")
+    return opened
 
 
 @contextmanager
-def _open_zipped(path: Path, suffix: str) -> Iterator[IO[bytes]]:
+def _open_zipped(file: IO[bytes], path: Path, suffix: str) -> Iterator[IO[bytes]]:
     from zipfile import ZipFile
 
-    with ZipFile(path) as archive:
+    with ZipFile(file) as archive:
         names = [name for name in archive.namelist() if not is_hidden(name)]
         files = [name for name in names if name.lower().endswith(suffix) and name[-1] != "/"]
         if len(files) != 1:

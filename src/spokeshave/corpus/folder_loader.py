@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import TypeAlias
 
 from spokeshave.corpus.archives import read_members
 from spokeshave.corpus.documents import Split, Texts
@@ -13,6 +14,8 @@ from spokeshave.corpus.folders import gather_documents, is_document
 from spokeshave.corpus.orders import Delivery, Order, mark
 from spokeshave.corpus.wording import quote
 from spokeshave.errors import CorpusError
+
+Shape: TypeAlias = tuple[str, int]
 
 
 def load_folders(order: Order) -> Delivery:
@@ -28,10 +31,11 @@ def load_folders(order: Order) -> Delivery:
     ...     load_folders(Order(Path(folder), "folders")).guesses[0]
     "there are training and test documents under 'train' and 'test'"
     """
-    members = list(read_members(order.path, lambda name: _is_wanted(name, order)))
+    members = list(read_members(order.path, lambda name: is_wanted(name, order)))
     if order.encoding is None:
-        _require_texts(order.path, members)
-    parts = _find_parts([name for name, _ in members])
+        for name, content in members:
+            require_text(order.path / name, content)
+    parts = find_parts({find_shape(name) for name, _ in members})
 
     def read(encoding: str) -> Texts | Split:
         gather = partial(gather_documents, members, order.path, encoding=encoding)
@@ -40,34 +44,73 @@ def load_folders(order: Order) -> Delivery:
         return Split(*(gather(under=part) for part in parts))
 
     documents, encoding = read_decoded(read, order.encoding)
+    return Delivery(documents, *describe_folders(order, parts, encoding), encoding)
+
+
+def describe_folders(
+    order: Order, parts: Sequence[str], encoding: str
+) -> tuple[list[str], list[str]]:
+    """Say how folders are read and what was guessed, the folders of their two parts included.
+
+    Examples
+    --------
+    >>> describe_folders(Order(Path("news"), "folders"), [], "latin-1")[0]
+    ['folders, one per class', '', 'latin-1 (guessed)']
+    """
     division = f"training and test documents under {' and '.join(map(quote, parts))}"
     said = f"{encoding}{mark(is_guessed(encoding, order.encoding))}"
+    read = ["folders, one per class", division if parts else "", said]
     reason = explain_encoding(encoding, order.encoding)
-    return Delivery(
-        documents,
-        read=["folders, one per class", division if parts else "", said],
-        guesses=[f"there are {division}" if parts else "", reason],
-        encoding=encoding,
-    )
+    return read, [f"there are {division}" if parts else "", reason]
 
 
-def _is_wanted(name: str, order: Order) -> bool:
+def is_wanted(name: str, order: Order) -> bool:
+    """Tell whether a file is a document, or would be one if the folders came in two parts.
+
+    Examples
+    --------
+    >>> order = Order(Path("news"), "folders")
+    >>> is_wanted("space/1", order), is_wanted("train/space/1", order), is_wanted("README", order)
+    (True, True, False)
+    """
     folder, *rest = name.lower().split("/")
     is_in_part = order.under is None and len(rest) == 2 and folder.endswith(("train", "test"))
     return is_in_part or is_document(name, order.path, order.under)
 
 
-def _find_parts(names: Sequence[str]) -> list[str]:
-    """Return the folders of training and of test documents, where there are no others."""
-    paths = [PurePosixPath(name).parts for name in names]
-    folders = {path[0] for path in paths}
-    deep = {path[0] for path in paths if len(path) == 3}
+def find_shape(name: str) -> Shape:
+    """Return the first folder of a name, and how many parts the name has.
+
+    Examples
+    --------
+    >>> find_shape("train/space/1")
+    ('train', 3)
+    """
+    parts = name.split("/")
+    return parts[0], len(parts)
+
+
+def find_parts(shapes: Collection[Shape]) -> list[str]:
+    """Return the folders of training and of test documents, where there are no others.
+
+    Examples
+    --------
+    >>> find_parts([("news-test", 3), ("news-train", 3)])
+    ['news-train', 'news-test']
+    """
+    folders = {folder for folder, _ in shapes}
+    deep = {folder for folder, depth in shapes if depth == 3}
     train = [folder for folder in deep if folder.lower().endswith("train")]
     test = [folder for folder in deep if folder.lower().endswith("test")]
     return [*train, *test] if len(train) == len(test) == 1 and len(folders) == 2 else []
 
 
-def _require_texts(path: Path, members: Sequence[tuple[str, bytes]]) -> None:
-    for name, content in members:
-        if b"\0" in content:
-            raise CorpusError(path / name, "this is not text; take it out, or pass its encoding")
+def require_text(path: Path, content: bytes) -> None:
+    r"""Raise where a file is not text.
+
+    Examples
+    --------
+    >>> require_text(Path("news/space/1"), b"The orbit decays.")
+    """
+    if b"\0" in content:
+        raise CorpusError(path, "this is not text; take it out, or pass its encoding")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path, PurePosixPath
 
 from spokeshave.corpus.archives import read_members
@@ -58,15 +58,43 @@ def gather_documents(
     >>> gather_documents([("sci.space/59848", b"The orbit decays.")], "news.tar.gz")
     Texts(texts=['The orbit decays.'], labels=['sci.space'], skipped=0)
     """
-    texts, labels = [], []
+    documents = list(stream_documents(members, path, under=under, encoding=encoding))
+    require_documents(path, under, len(documents))
+    return Texts([text for text, _ in documents], [label for _, label in documents])
+
+
+def stream_documents(
+    members: Iterable[tuple[str, bytes]],
+    path: str | Path,
+    *,
+    under: str | None = None,
+    encoding: str = "utf-8",
+) -> Generator[tuple[str, str], None, None]:
+    """Yield the text and the class of each document among files, as they are read.
+
+    Examples
+    --------
+    >>> list(stream_documents([("sci.space/59848", b"The orbit decays.")], "news.tar.gz"))
+    [('The orbit decays.', 'sci.space')]
+    """
     for name, content in members:
         if is_document(name, path, under):
-            texts.append(decode(content, encoding, Path(path, name)))
-            labels.append(PurePosixPath(name).parent.name)
-    if not texts:
+            yield decode(content, encoding, Path(path, name)), PurePosixPath(name).parent.name
+
+
+def require_documents(path: str | Path, under: str | None, count: int) -> None:
+    """Raise where there is no document.
+
+    Examples
+    --------
+    >>> require_documents("news.tar.gz", "train", 0)
+    Traceback (most recent call last):
+    ...
+    spokeshave.errors.CorpusError: news.tar.gz: there is no folder with documents under 'train'
+    """
+    if not count:
         where = f" under '{under}'" if under else ""
         raise CorpusError(path, f"there is no folder with documents{where}")
-    return Texts(texts, labels)
 
 
 def is_document(name: str, path: str | Path, under: str | None) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from spokeshave.corpus.archives import read_members
+from spokeshave.corpus.archives import stream_members
 from spokeshave.corpus.contents import ARCHIVE, sniff_compression, sniff_format
 from spokeshave.corpus.files import require_file, strip_compression
 from spokeshave.errors import CorpusError
@@ -97,7 +98,9 @@ def _judge_zip(path: str | Path) -> str:
 
 
 def _judge_members(path: str | Path) -> str:
-    return "reuters" if any(map(is_story_file, _list_members(path))) else "folders"
+    # Names are not kept, as there may be more of them than memory has room for.
+    with closing(stream_members(path, is_story_file)) as stories:
+        return "reuters" if next(stories, None) else "folders"
 
 
 def _list_members(path: str | Path) -> list[str]:
@@ -107,4 +110,4 @@ def _list_members(path: str | Path) -> list[str]:
         names.append(name)
         return False
 
-    return names + [name for name, _ in read_members(path, note)]
+    return names + [name for name, _ in stream_members(path, note)]

@@ -25,6 +25,8 @@ class LabelParser:
     """
 
     def __init__(self, separator: str | None) -> None:
+        if separator == "":
+            raise ValueError("label_separator must be a character or more. Got '' instead.")
         self._separator = separator
         self._kind: type | None = None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from spokeshave.corpus.arff_loader import load_arff
 from spokeshave.corpus.column_names import show_column
-from spokeshave.corpus.columns import guess_columns
+from spokeshave.corpus.columns import Columns, guess_columns
 from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.encodings import OLD, USUAL
 from spokeshave.corpus.folder_loader import load_folders
@@ -42,12 +42,25 @@ def load_table(order: Order) -> Delivery:
         encoding=encoding,
         bad_rows=order.bad_rows,
     )
-    read = [
+    read = describe_table(order, columns)
+    return Delivery(texts, read, [columns.reason], encoding, columns.text, columns.label)
+
+
+def describe_table(order: Order, columns: Columns) -> list[str]:
+    """Say how a table is read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> order = Order(Path("tickets.csv"), "csv", text="body")
+    >>> describe_table(order, Columns("body", "queue", has_header=True, reason=""))
+    ['csv', "text from column 'body'", "label from column 'queue' (guessed)"]
+    """
+    return [
         order.format if columns.has_header else f"{order.format} without a header",
         f"text from {show_column(columns.text)}{mark(order.text is None)}",
         f"label from {show_column(columns.label)}{mark(order.label is None)}",
     ]
-    return Delivery(texts, read, [columns.reason], encoding, columns.text, columns.label)
 
 
 def load_svmlight(order: Order) -> Delivery:
@@ -65,11 +78,22 @@ def load_svmlight(order: Order) -> Delivery:
     """
     vectors = _read_svmlight(order, multilabel=True)
     if any(len(labels) > 1 for labels in vectors.labels):
-        return Delivery(vectors, [order.format], [], USUAL)
+        return Delivery(vectors, describe_svmlight(is_multilabel=True), [], USUAL)
     # Without its label, a line is malformed in a file that gives every document one.
     has_all = all(vectors.labels)
     vectors = _take_single(vectors) if has_all else _read_svmlight(order, multilabel=False)
-    return Delivery(vectors, [order.format, "one label per document"], [], USUAL)
+    return Delivery(vectors, describe_svmlight(is_multilabel=False), [], USUAL)
+
+
+def describe_svmlight(is_multilabel: bool) -> list[str]:
+    """Say how a file in the svmlight format is read.
+
+    Examples
+    --------
+    >>> describe_svmlight(is_multilabel=False)
+    ['svmlight', 'one label per document']
+    """
+    return ["svmlight", "" if is_multilabel else "one label per document"]
 
 
 def load_reuters(order: Order) -> Delivery:
@@ -89,8 +113,18 @@ def load_reuters(order: Order) -> Delivery:
     if not len(split.train):
         raise CorpusError(order.path, "there are no training stories in it")
     documents = split if len(split.test) else split.train
-    part = "the ModApte split" if len(split.test) else "training stories only"
-    return Delivery(documents, [order.format, part], [], OLD)
+    return Delivery(documents, describe_stories(bool(len(split.test))), [], OLD)
+
+
+def describe_stories(has_test: bool) -> list[str]:
+    """Say how Reuters-21578 is read.
+
+    Examples
+    --------
+    >>> describe_stories(has_test=True)
+    ['reuters', 'the ModApte split']
+    """
+    return ["reuters", "the ModApte split" if has_test else "training stories only"]
 
 
 LOADERS: dict[str, Callable[[Order], Delivery]] = {

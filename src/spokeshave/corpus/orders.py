@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from spokeshave.corpus.bad_rows import BadRows, name_unit
 from spokeshave.corpus.column_names import Column
 from spokeshave.corpus.documents import Split, Texts, Vectors
 
 Documents: TypeAlias = "Texts | Vectors | Split"
 
 TABLES = ("csv", "tsv", "jsonl", "parquet")
+FORMATS = (*TABLES, "svmlight", "arff", "folders", "reuters")
 _USES = {
     "text": TABLES,
     "label": (*TABLES, "arff"),
@@ -52,6 +55,10 @@ class Order:
                 raise ValueError(
                     f"{option} must be left out for {self.format}. Got {value!r} instead."
                 )
+
+    def make_bad_rows(self) -> BadRows:
+        """Return what becomes of the malformed rows, none of which was met so far."""
+        return BadRows(self.path, self.bad_rows, name_unit(self.format))
 
 
 @dataclass(frozen=True)
@@ -94,3 +101,15 @@ def mark(is_guess: bool) -> str:
     "label from column 'queue' (guessed)"
     """
     return " (guessed)" if is_guess else ""
+
+
+def describe_reading(parts: Iterable[str], is_multilabel: bool) -> str:
+    """Say how documents were read, in one line without the parts that are empty.
+
+    Examples
+    --------
+    >>> describe_reading(["reuters", "the ModApte split"], is_multilabel=True)
+    'reuters, the ModApte split, several labels per document'
+    """
+    several = "several labels per document" if is_multilabel else ""
+    return ", ".join(filter(None, [*parts, several]))

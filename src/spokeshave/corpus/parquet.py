@@ -12,6 +12,7 @@ from time import sleep
 
 import polars
 
+from spokeshave.corpus.meters import Meter
 from spokeshave.errors import CorpusError
 
 _MOST_ROWS = 20_000
@@ -40,8 +41,12 @@ def scan(path: str | Path, name: str | None = None) -> Iterator[polars.LazyFrame
         raise CorpusError(name or path, problem) from None
 
 
-def read_slices(table: polars.LazyFrame, size: int) -> Iterator[polars.DataFrame]:
+def read_slices(
+    table: polars.LazyFrame, size: int, meter: Meter | None = None
+) -> Iterator[polars.DataFrame]:
     """Yield the rows of a table, so many at a time; no rows, once, where it has none.
+
+    A meter is told how many of the rows were read before.
 
     Examples
     --------
@@ -51,6 +56,8 @@ def read_slices(table: polars.LazyFrame, size: int) -> Iterator[polars.DataFrame
     """
     height = table.select(polars.len()).collect().item()
     for start in range(0, max(height, 1), size):
+        if meter:
+            meter.note(start, height)
         yield table.slice(start, size).collect()
 
 

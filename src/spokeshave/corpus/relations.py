@@ -18,10 +18,13 @@ from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.cells import split_cells, split_entries
 from spokeshave.corpus.column_names import LABEL_NAMES, find_preferred
 from spokeshave.corpus.files import open_text
+from spokeshave.corpus.meters import Meter
 from spokeshave.corpus.wording import quote, quote_all
 from spokeshave.errors import CorpusError
 
 Lines: TypeAlias = Iterator[tuple[int, str]]
+
+MEMBER_SUFFIX = ".arff"
 
 
 class Target(NamedTuple):
@@ -91,8 +94,12 @@ class Relation:
 
 
 @contextmanager
-def open_relation(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[Relation, Lines]]:
+def open_relation(
+    path: str | Path, encoding: str = "utf-8", meter: Meter | None = None
+) -> Iterator[tuple[Relation, Lines]]:
     r"""Open an ARFF file for its header, and for the lines of its rows with their numbers.
+
+    A meter is told how far the file has been read.
 
     Examples
     --------
@@ -105,7 +112,7 @@ def open_relation(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[R
     ...         relation.names, list(lines)
     (['class', 'proline'], [(4, '1,7')])
     """
-    with open_text(path, encoding, member_suffix=".arff") as stream:
+    with open_text(path, encoding, member_suffix=MEMBER_SUFFIX, meter=meter) as stream:
         lines = _read_lines(stream)
         yield Relation(path, tuple(_read_header(path, lines))), lines
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from html import unescape
 from pathlib import Path
 
-from spokeshave.corpus.archives import read_members
+from spokeshave.corpus.archives import Members, Wanted, read_members, stream_members
 from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.documents import Split, Texts
 from spokeshave.corpus.files import explain_damage, open_binary, strip_compression
 from spokeshave.corpus.formats import is_story_file
+from spokeshave.corpus.meters import Meter
 from spokeshave.corpus.wording import quote
 from spokeshave.errors import CorpusError
 
@@ -97,20 +99,47 @@ def read_stories(path: str | Path) -> Iterator[Story]:
     ...     next(read_stories(folder))
     Story(number=7, text='Oil rose.', topics=(), is_indexed=False, part='TEST')
     """
+    return _parse_files(path, _read_files(Path(path), read_members))
+
+
+def stream_stories(path: str | Path, meter: Meter | None = None) -> Generator[Story, None, None]:
+    """Read all stories with one file of them in memory, from a tar in the order of its files.
+
+    A meter is told how far the source has been read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> story = '<REUTERS TOPICS="NO" LEWISSPLIT="TEST" NEWID="7"><TEXT>Oil rose.</TEXT></REUTERS>'
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "reut2-000.sgm").write_text(story)
+    ...     [story.number for story in stream_stories(folder)]
+    [7]
+    """
+    stream = partial(stream_members, meter=meter)
+    return _parse_files(path, _read_files(Path(path), stream, meter))
+
+
+def _parse_files(
+    path: str | Path, files: Iterable[tuple[Path, bytes]]
+) -> Generator[Story, None, None]:
     is_empty = True
-    for file, content in _read_files(Path(path)):
+    for file, content in files:
         yield from _parse_file(file, content.decode("latin-1"))
         is_empty = False
     if is_empty:
         raise CorpusError(path, "there is no .sgm file in it")
 
 
-def _read_files(path: Path) -> Iterator[tuple[Path, bytes]]:
+def _read_files(
+    path: Path, read: Callable[[Path, Wanted], Members], meter: Meter | None = None
+) -> Iterator[tuple[Path, bytes]]:
     if path.is_file() and not _is_archive(path):
-        with open_binary(path) as stream:
+        with open_binary(path, meter=meter) as stream:
             yield path, stream.read()
         return
-    for name, content in read_members(path, is_story_file):
+    for name, content in read(path, is_story_file):
         yield path / name, content
 
 

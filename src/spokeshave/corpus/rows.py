@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow
 from spokeshave.corpus.files import open_text
+from spokeshave.corpus.meters import Meter
 from spokeshave.corpus.wording import quote, quote_all
 from spokeshave.errors import CorpusError
 
@@ -38,7 +39,7 @@ class Table:
     """A file of rows, the columns wanted of it, and what becomes of malformed rows.
 
     Columns are named, or counted from 0 where a csv or tsv file has no header; `label` is None
-    where no labels are wanted.
+    where no labels are wanted. The meter, if there is one, is told how far the file is read.
     """
 
     path: str | Path
@@ -46,6 +47,7 @@ class Table:
     label: str | int | None
     encoding: str
     bad_rows: BadRows
+    meter: Meter | None = None
 
 
 def read_csv_rows(table: Table) -> Iterator[Row]:
@@ -60,7 +62,7 @@ def read_tsv_rows(table: Table) -> Iterator[Row]:
 
 def read_jsonl_rows(table: Table) -> Iterator[Row]:
     """Yield the rows of a file with one JSON object on each line."""
-    with open_text(table.path, table.encoding) as stream:
+    with open_text(table.path, table.encoding, meter=table.meter) as stream:
         for number, record in read_objects(stream, table.bad_rows):
             try:
                 row = number, pick(record, table.text), pick(record, table.label)
@@ -187,7 +189,7 @@ def check_text(cell: object) -> str:
 
 def _read_delimited_rows(table: Table, format: str) -> Iterator[Row]:
     has_header = isinstance(table.text, str)
-    with open_text(table.path, table.encoding) as stream:
+    with open_text(table.path, table.encoding, meter=table.meter) as stream:
         first, records = read_delimited(table, stream, format, has_header=has_header)
         if not first:
             return
@@ -258,6 +260,6 @@ def _read_parquet_cells(table: Table) -> Iterator[tuple[object, object]]:
         columns = [str(column) for column in (table.text, table.label) if column is not None]
         for column in columns:
             find_column(table.path, column, lazy.collect_schema().names())
-        for rows in read_slices(lazy.select(set(columns)), _ROWS_PER_SLICE):
+        for rows in read_slices(lazy.select(set(columns)), _ROWS_PER_SLICE, table.meter):
             texts, *labels = [rows.get_column(column).to_list() for column in columns]
             yield from zip(texts, labels[0] if labels else repeat(None), strict=False)

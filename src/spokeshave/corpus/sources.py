@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from spokeshave.corpus.bad_rows import BadRows
 from spokeshave.corpus.column_names import Column
-from spokeshave.corpus.contents import ARCHIVE, sniff_compression
-from spokeshave.corpus.files import explain_damage, strip_compression
-from spokeshave.corpus.formats import guess_format, name_format, require_unpacked
+from spokeshave.corpus.files import explain_damage
 from spokeshave.corpus.loaders import LOADERS
-from spokeshave.corpus.orders import Delivery, Documents, Order
-from spokeshave.corpus.standard_input import NAME, spool_pipe, spool_standard_input
-from spokeshave.errors import CorpusError
-
-_STANDARD_INPUT = "-"
+from spokeshave.corpus.openings import (
+    check_choices,
+    explain_format,
+    find_name,
+    open_source,
+    place_order,
+)
+from spokeshave.corpus.orders import Delivery, Documents, Order, describe_reading
 
 
 @dataclass(frozen=True)
@@ -108,12 +107,11 @@ def load_source(
     >>> source.read
     "csv, text from column 'body', label from column 'queue' (guessed)"
     """
-    _check_choices(source, format, bad_rows)
-    with explain_damage(source), _open(source, format) as path:
-        _require_readable(path, format)
-        order = Order(
-            path=path,
-            format=format or guess_format(path),
+    check_choices(source, format, bad_rows)
+    with explain_damage(source), open_source(source, format) as path:
+        order = place_order(
+            path,
+            format,
             text=text,
             label=label,
             label_separator=label_separator,
@@ -123,17 +121,15 @@ def load_source(
             n_features=n_features,
         )
         order.check()
-        is_format_told = bool(format or path.is_dir() or name_format(source))
-        return _describe(_find_name(source), order, LOADERS[order.format](order), is_format_told)
+        by_content = explain_format(source, format, order)
+        return _describe(find_name(source), order, LOADERS[order.format](order), by_content)
 
 
-def _describe(name: str, order: Order, delivery: Delivery, is_format_told: bool) -> Source:
-    several = "several labels per document" if delivery.is_multilabel else ""
-    by_content = "" if is_format_told else f"the format is {order.format} by its content"
+def _describe(name: str, order: Order, delivery: Delivery, by_content: str) -> Source:
     return Source(
         documents=delivery.documents,
         name=name,
-        read=", ".join(filter(None, [*delivery.read, several])),
+        read=describe_reading(delivery.read, delivery.is_multilabel),
         guesses=tuple(filter(None, [by_content, *delivery.guesses])),
         text=delivery.text,
         label=delivery.label,
@@ -141,40 +137,3 @@ def _describe(name: str, order: Order, delivery: Delivery, is_format_told: bool)
         encoding=delivery.encoding,
         is_multilabel=delivery.is_multilabel,
     )
-
-
-def _check_choices(source: str | Path, format: str | None, bad_rows: str) -> None:
-    BadRows(source, bad_rows)
-    if not str(source):
-        raise ValueError("source must name a file or folder, or be '-'. Got '' instead.")
-    if format is not None and format not in LOADERS:
-        choices = ", ".join(map(repr, LOADERS))
-        raise ValueError(f"format must be one of {choices}. Got {format!r} instead.")
-
-
-def _open(source: str | Path, format: str | None) -> AbstractContextManager[Path]:
-    if str(source) == _STANDARD_INPUT:
-        return spool_standard_input(format)
-    # A pipe can be read once only, and telling its format takes a look before.
-    if Path(source).is_fifo():
-        return spool_pipe(Path(source), format)
-    return nullcontext(Path(source))
-
-
-def _find_name(source: str | Path) -> str:
-    if str(source) == _STANDARD_INPUT:
-        return NAME
-    return Path(source).name or Path(source).resolve().name
-
-
-def _require_readable(path: Path, format: str | None) -> None:
-    """Raise for a spreadsheet, and for a file that is compressed as its name or format forbids."""
-    if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
-        raise CorpusError(path, "this is a spreadsheet; save it as csv")
-    if not path.is_file():
-        return
-    if (format or name_format(path)) == "parquet":
-        require_unpacked(path)
-    is_said = strip_compression(path) != path or name_format(path) == ARCHIVE
-    if not is_said and (compression := sniff_compression(path)):
-        raise CorpusError(path, f"it is compressed; give it a name that ends in '{compression}'")

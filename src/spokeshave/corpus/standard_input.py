@@ -75,8 +75,31 @@ def spool(stream: IO[bytes], name: str, format: str | None = None) -> Iterator[P
     with TemporaryDirectory(prefix="spokeshave-") as folder:
         path = Path(folder, "input")
         _copy(stream, name, path)
-        with _call(Path(folder), name):
+        with call_by_name(Path(folder), name):
             yield _name_by_content(path, format)
+
+
+@contextmanager
+def call_by_name(folder: Path, name: str) -> Iterator[None]:
+    """Raise errors that name a file in a folder again, with a name for the file.
+
+    Examples
+    --------
+    >>> with call_by_name(Path("temporary"), "a pipe"):
+    ...     raise CorpusError("temporary/input.csv", "the label is missing", line=7)
+    Traceback (most recent call last):
+    ...
+    spokeshave.errors.CorpusError: a pipe, line 7: the label is missing
+    """
+    try:
+        yield
+    except CorpusError as error:
+        if not Path(error.path).is_relative_to(folder):
+            raise
+        file, *members = Path(error.path).relative_to(folder).parts
+        problem = error.problem.replace(str(folder / file), name)
+        where = ", ".join([name, "/".join(members)] if members else [name])
+        raise CorpusError(where, problem, error.line) from None
 
 
 def _copy(stream: IO[bytes], name: str, path: Path) -> None:
@@ -90,20 +113,6 @@ def _copy(stream: IO[bytes], name: str, path: Path) -> None:
         raise CorpusError(name, problem) from None
     if not path.stat().st_size:
         raise ValueError(f"{name} is empty; {_ADVICE}")
-
-
-@contextmanager
-def _call(folder: Path, name: str) -> Iterator[None]:
-    """Raise errors that name a file in a folder again, with a name for the file."""
-    try:
-        yield
-    except CorpusError as error:
-        if not Path(error.path).is_relative_to(folder):
-            raise
-        file, *members = Path(error.path).relative_to(folder).parts
-        problem = error.problem.replace(str(folder / file), name)
-        where = ", ".join([name, "/".join(members)] if members else [name])
-        raise CorpusError(where, problem, error.line) from None
 
 
 def _name_by_content(path: Path, format: str | None) -> Path:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from spokeshave.corpus.bad_rows import BadRows
+from spokeshave.corpus.bad_rows import BadRows, name_unit
 from spokeshave.corpus.batch_readers import PIPE, READERS, Input
 from spokeshave.corpus.batches import Batch
 from spokeshave.corpus.files import require_file
@@ -48,7 +48,7 @@ class Stream:
 
     def refuse(self, problem: object, number: int) -> None:
         """Raise a problem with the row of that number."""
-        BadRows(self.name, "raise", _name_unit(self.format)).report(problem, number)
+        BadRows(self.name, "raise", name_unit(self.format)).report(problem, number)
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def open_stream(
     """
     _check(format, text, batch_size)
     name = _name_source(source)
-    troubles = BadRows(name, bad_rows, _name_unit(format))
+    troubles = BadRows(name, bad_rows, name_unit(format))
     table = Table(name, text, None, encoding, troubles)
     batches = READERS[format](Input(source, format, table, has_header, batch_size))
     try:
@@ -137,7 +137,3 @@ def _name_source(source: str | Path) -> str:
         return NAME
     require_file(source)
     return str(source)
-
-
-def _name_unit(format: str) -> str:
-    return "row" if format == "parquet" else "line"

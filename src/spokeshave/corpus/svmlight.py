@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import pairwise
 from math import isfinite, nan
@@ -14,6 +14,7 @@ from typing import IO, Any
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow
 from spokeshave.corpus.documents import Label, Vectors
 from spokeshave.corpus.files import open_binary
+from spokeshave.corpus.meters import Meter
 from spokeshave.corpus.sparse_rows import SparseRows
 from spokeshave.corpus.wording import quote
 
@@ -66,24 +67,110 @@ def read_svmlight(
     array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]])
     """
-    if n_features is not None and not 1 <= n_features <= _LARGEST_INDEX:
-        raise ValueError(f"n_features must be a positive integer. Got {n_features!r} instead.")
+    check_n_features(n_features)
     troubles = BadRows(path, bad_rows)
     labels: list[Any] = []
     rows = SparseRows(first_column=1)
-    with open_binary(path) as stream:
+    for label, indices, values in stream_svmlight(
+        path, troubles, n_features=n_features, multilabel=multilabel
+    ):
+        labels.append(label)
+        rows.append(indices, values)
+    troubles.require_documents(len(labels))
+    return Vectors(rows.to_csr(n_features), labels, None, troubles.skipped)
+
+
+def stream_svmlight(
+    path: str | Path,
+    bad_rows: BadRows,
+    *,
+    n_features: int | None = None,
+    multilabel: bool = False,
+    meter: Meter | None = None,
+) -> Generator[tuple[Label, list[int], list[float]], None, None]:
+    r"""Read documents in the svmlight format one at a time, as `read_svmlight` does.
+
+    Parameters
+    ----------
+    path, n_features, multilabel
+        As `read_svmlight` takes them.
+    bad_rows : BadRows
+        What becomes of malformed lines.
+    meter : Meter, optional
+        What is told how far the file has been read.
+
+    Yields
+    ------
+    label : str or tuple of str
+        The label.
+    indices, values : list
+        The indices, which count from 1, and the values.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "topics.svm")
+    ...     _ = path.write_text("wheat 1:0.5 3:2\ncorn 2:1\n")
+    ...     list(stream_svmlight(path, BadRows(path, "raise")))
+    [('wheat', [1, 3], [0.5, 2.0]), ('corn', [2], [1.0])]
+    """
+    largest = n_features or _LARGEST_INDEX
+    with open_binary(path, meter=meter) as stream:
         for number, line in _read_lines(stream):
             try:
                 label, pairs = _split_label(line, multilabel)
                 indices, values = _parse_pairs(pairs)
-                _check_indices(indices, n_features or _LARGEST_INDEX)
+                _check_indices(indices, largest)
             except MalformedRow as problem:
-                troubles.report(problem, number)
+                bad_rows.report(problem, number)
             else:
-                labels.append(label)
-                rows.append(indices, values)
-    troubles.require_documents(len(labels))
-    return Vectors(rows.to_csr(n_features), labels, None, troubles.skipped)
+                yield label, indices, values
+
+
+def find_label_counts(path: str | Path, *, n_features: int | None = None) -> set[int]:
+    r"""Tell how many labels there are on the well-formed lines of a file, 2 meaning several.
+
+    It goes through the file until it meets a line with several, and parses hardly any pairs.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "topics.svm")
+    ...     _ = path.write_text("wheat 1:0.5 3:2\n2:1\n")
+    ...     sorted(find_label_counts(path))
+    [0, 1]
+    """
+    counts: set[int] = set()
+    with open_binary(path) as stream:
+        for _, line in _read_lines(stream):
+            with suppress(MalformedRow):
+                label, pairs = _split_label(line, multilabel=True)
+                count = min(len(label), 2)
+                # One label is what is expected, whether or not its line is well-formed.
+                if count != 1 and count not in counts:
+                    _check_indices(_parse_pairs(pairs)[0], n_features or _LARGEST_INDEX)
+                counts.add(count)
+            if 2 in counts:
+                break
+    return counts
+
+
+def check_n_features(n_features: int | None) -> None:
+    """Raise for a number of features that no file can have.
+
+    Examples
+    --------
+    >>> check_n_features(0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_features must be a positive integer. Got 0 instead.
+    """
+    if n_features is not None and not 1 <= n_features <= _LARGEST_INDEX:
+        raise ValueError(f"n_features must be a positive integer. Got {n_features!r} instead.")
 
 
 def _read_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from spokeshave.corpus.bad_rows import BadRows, MalformedRow
+from spokeshave.corpus.bad_rows import BadRows, MalformedRow, name_unit
 from spokeshave.corpus.documents import Label, Texts
 from spokeshave.corpus.files import require_file, strip_compression
 from spokeshave.corpus.labels import LabelParser
-from spokeshave.corpus.rows import ROW_READERS, Row, Table, check_text
+from spokeshave.corpus.rows import ROW_READERS, Table, check_text
 from spokeshave.errors import CorpusError
 
 Document: TypeAlias = tuple[str, "Label | None"]
@@ -74,14 +74,11 @@ def read_texts(
     require_file(path)
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a positive integer. Got {batch_size!r} instead.")
-    if label_separator == "":
-        raise ValueError("label_separator must be a character or more. Got '' instead.")
+    parser = LabelParser(label_separator)
     format = _check_format(format, path)
     _check_columns(text, label, format)
-    troubles = BadRows(path, bad_rows, unit="row" if format == "parquet" else "line")
-    table = Table(path, text, label, encoding, troubles)
-    documents = _parse_rows(table, ROW_READERS[format](table), label_separator)
-    return _read_batches(table, documents, batch_size)
+    table = Table(path, text, label, encoding, BadRows(path, bad_rows, name_unit(format)))
+    return _read_batches(table, read_documents(table, format, parser), batch_size)
 
 
 def load_texts(
@@ -130,6 +127,40 @@ def load_texts(
     return Texts(texts, None if label is None else labels, skipped)
 
 
+def read_documents(
+    table: Table, format: str, parser: LabelParser
+) -> Generator[Document, None, None]:
+    r"""Read a table one document at a time, with None for a label that is not wanted.
+
+    Parameters
+    ----------
+    table : Table
+        The file, its columns, and what becomes of malformed rows.
+    format : {'csv', 'tsv', 'jsonl', 'parquet'}
+        Its format.
+    parser : LabelParser
+        What turns cells into labels, of the kind of those it has turned before.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "tickets.csv")
+    ...     _ = path.write_text("queue,body\ndisplay,Black\nparcel,Late\n")
+    ...     table = Table(path, "body", "queue", "utf-8", BadRows(path, "raise"))
+    ...     list(read_documents(table, "csv", LabelParser(None)))
+    [('Black', 'display'), ('Late', 'parcel')]
+    """
+    for number, text, label in ROW_READERS[format](table):
+        try:
+            document = check_text(text), None if table.label is None else parser.parse(label)
+        except MalformedRow as problem:
+            table.bad_rows.report(problem, number)
+        else:
+            yield document
+
+
 def _check_format(format: str | None, path: str | Path) -> str:
     choices = ", ".join(map(repr, ROW_READERS))
     found = format or strip_compression(path).suffix.lower().removeprefix(".")
@@ -151,17 +182,6 @@ def _check_columns(text: object, label: object, format: str) -> None:
     if not all(isinstance(column, int) and column >= 0 for column in columns):
         problem = "text and label must both be names or both be positions from 0."
         raise ValueError(f"{problem} Got {columns} instead.")
-
-
-def _parse_rows(table: Table, rows: Iterator[Row], separator: str | None) -> Iterator[Document]:
-    parser = LabelParser(separator)
-    for number, text, label in rows:
-        try:
-            document = check_text(text), None if table.label is None else parser.parse(label)
-        except MalformedRow as problem:
-            table.bad_rows.report(problem, number)
-        else:
-            yield document
 
 
 def _read_batches(table: Table, documents: Iterator[Document], batch_size: int) -> Iterator[Texts]:

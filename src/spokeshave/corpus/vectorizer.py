@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -27,6 +26,7 @@ from spokeshave.kernels.tokens import (
     scan,
     sort_rows,
 )
+from spokeshave.pruning import check_limits, find_limits
 
 CHUNK = 1 << 21  # characters of text a thread takes at a time: its vocabulary stays in the cache
 
@@ -71,6 +71,9 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     vocabulary_ : dict of str to int
         Column of each word; words are in alphabetical order.
+    n_rare_, n_frequent_ : int
+        Words left out because they are in fewer documents than ``min_df`` asks for, and in more
+        than ``max_df`` allows; stop words among them are counted.
     idf_ : ndarray of shape (n_words,)
         Inverse document frequencies; only with ``weighting="tfidf"``.
 
@@ -175,7 +178,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, raw_documents: Iterable[str]) -> list[tuple[TokenRows, NDArray[np.int32]]]:
         """Set the vocabulary; return rows of tokens, and a column or -1 for each token."""
-        self._check_parameters()
+        self.check_parameters()
         alphabet, words = make_alphabet(), empty_words()
         chunks = []
         for rows, chunk_words in self._scan(raw_documents):
@@ -202,8 +205,10 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for rows, ids in chunks:
             frequency[ids] += np.bincount(rows.tokens, minlength=ids.size)
         lowest, highest = self._find_limits(n_documents, words.size[0])
-        stop_words = self._list_stop_words()
+        stop_words = self.list_stop_words()
         kept = np.flatnonzero((frequency >= lowest) & (frequency <= highest))
+        self.n_rare_ = int(np.count_nonzero(frequency < lowest))
+        self.n_frequent_ = int(np.count_nonzero(frequency > highest))
         names = _spell(words, kept)
         alphabetical = sorted(set(names) - stop_words)
         if not alphabetical:
@@ -228,18 +233,9 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"raw_documents must hold words. Got {n_documents} without a letter or digit."
             )
-        limits: tuple[Any, Any] = self.min_df, self.max_df
-        lowest, highest = (
-            float(limit if isinstance(limit, Integral) else limit * n_documents) for limit in limits
-        )
-        if highest < lowest:
-            raise ValueError(
-                f"max_df must allow at least min_df={self.min_df} of the {n_documents} documents. "
-                f"Got max_df={self.max_df} instead."
-            )
-        return lowest, highest
+        return find_limits(self.min_df, self.max_df, n_documents)
 
-    def _list_stop_words(self) -> frozenset[str]:
+    def list_stop_words(self) -> frozenset[str]:
         if self.stop_words is None:
             return frozenset()
         if self.stop_words == "english":
@@ -255,22 +251,14 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             X.data *= self.idf_[X.indices]
         return X if self.norm is None else normalize(X, norm=self.norm, copy=False)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         if self.weighting not in ("binary", "counts", "tfidf"):
             raise ValueError(
                 f"weighting must be 'binary', 'counts' or 'tfidf'. Got {self.weighting!r} instead."
             )
         if self.norm not in ("l2", "l1", None):
             raise ValueError(f"norm must be 'l2', 'l1' or None. Got {self.norm!r} instead.")
-        for name in ("min_df", "max_df"):
-            limit: Any = getattr(self, name)
-            is_count = isinstance(limit, Integral) and int(limit) >= 1
-            is_share = isinstance(limit, float | np.floating) and 0 <= limit <= 1
-            if not is_count and not is_share:
-                raise ValueError(
-                    f"{name} must be a whole number of documents, at least 1, or a share between "
-                    f"0.0 and 1.0. Got {limit!r} instead."
-                )
+        check_limits(self.min_df, self.max_df)
         if isinstance(self.stop_words, str) and self.stop_words != "english":
             raise ValueError(
                 "stop_words must be 'english' or an iterable of words. "

@@ -116,9 +116,46 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
 
 
 @compiled
+def advance(rows, task, bias, beta, w, b, margins, target, max_passes, seed):
+    """Descend on one class over some of its documents while all others rest.
+
+    ``w`` and ``b`` must be what the duals of all documents stand for, and ``margins`` the scores
+    of these. Leaves the gap of these documents at a tenth, or at ``target``. Changes ``beta`` and
+    ``w`` in place; returns the intercept.
+    """
+    _, gap = measure(rows, task, beta, margins)
+    active, state = np.empty(beta.size, np.uint32), seeded(seed)
+    target = max(target, 0.1 * gap)
+    b, _ = _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, state)
+    return b
+
+
+@compiled
+def judge(rows, task, beta, margins, violation):
+    """Write by how much each document violates optimality, -1 where it rests at a bound.
+
+    Returns the terms of these documents in the primal objective and in the gap. A document rests
+    where it is at a bound and its gradient points outward.
+    """
+    for i in range(beta.size):
+        upper, damping = _limits(rows, task, i)
+        alpha = beta[i] * task.y[i]
+        gradient = task.y[i] * margins[i] - 1.0 + damping * alpha
+        rests = (alpha <= 0 and gradient > 0) or (alpha >= upper and gradient < 0)
+        violation[i] = -1.0 if rests else abs(gradient)
+    return measure(rows, task, beta, margins)
+
+
+@compiled
 def rebuild(rows, bias, beta, w):
     """Write the weights that ``beta`` stands for into ``w``; return the intercept."""
     w[:] = 0
+    return add_up(rows, bias, beta, w)
+
+
+@compiled
+def add_up(rows, bias, beta, w):
+    """Add what ``beta`` stands for to the weights, in place; return what the intercept gains."""
     b = 0.0
     for i in range(beta.size):
         if beta[i] != 0:

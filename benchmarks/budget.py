@@ -1,0 +1,365 @@
+"""BudgetedSVC in a given memory against training without a limit, on a corpus of any size.
+
+Each contestant trains in a process of its own, whose memory is watched from outside: interpreter
+and imports count. ``made_corpus.py`` makes a corpus that is large enough.
+
+    python benchmarks/budget.py made.jsonl made.held_out.jsonl --budget 512MB --unlimited
+    python benchmarks/budget.py made.jsonl made.held_out.jsonl --budget 512MB --limit
+    python benchmarks/budget.py made.jsonl made.held_out.jsonl --budget 512MB --growth
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from subprocess import PIPE, Popen
+from tempfile import TemporaryDirectory, TemporaryFile
+from threading import Event, Thread
+from time import perf_counter
+from typing import Any
+
+INTERVAL = 0.02  # seconds between looks at the memory of a process
+COMPILING = 3000  # documents that are enough to have every kernel compiled
+UNITS = {"kB": 10**3, "MB": 10**6, "GB": 10**9}
+GROUPS = (  # where groups are made, the files of the limits, and what share of it the second is
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", 1),
+    ("/sys/fs/cgroup", "memory.max", "memory.swap.max", 0),
+)
+Enter = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What became of a contestant, in seconds and bytes.
+
+    Attributes
+    ----------
+    name, outcome : str
+        Who it was, and how it ended.
+    seconds, peak : float, int
+        Time from the start of its process, and the most that this has held, until it was trained.
+    peak_in_all : int
+        The most that the process and its children held together, predicting included.
+    facts : dict of str to float
+        What it tells of itself: how good it is, and the size of what it trained on.
+    """
+
+    name: str
+    outcome: str
+    seconds: float
+    peak: int
+    peak_in_all: int = 0
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+# Contestants import what they need themselves: what one loads is not to count for the other.
+
+
+def fit_budgeted(corpus: str, memory: str) -> tuple[Any, dict[str, float]]:
+    from spokeshave import BudgetedSVC
+
+    model = BudgetedSVC(memory=memory, n_jobs=-1, random_state=0)
+    model.fit_files([corpus], text="text", label="label")
+    facts = {
+        "documents": model.plan_.n_documents,
+        "matrix": model.plan_.matrix_bytes,
+        "words": len(model.features_),
+        "per_document": model.reduced_.per_document,
+        "rounds": model.n_rounds_,
+    }
+    return model.predict, facts
+
+
+def fit_unlimited(corpus: str, memory: str) -> tuple[Any, dict[str, float]]:
+    from spokeshave import DocumentVectorizer, DualLinearSVC
+    from spokeshave.corpus import read_texts
+
+    labels: list[Any] = []
+
+    def read() -> Iterator[str]:
+        for batch in read_texts(corpus, text="text", label="label"):
+            labels.extend(batch.labels or [])
+            yield from batch.texts
+
+    vectorizer = DocumentVectorizer(n_jobs=-1)
+    X = vectorizer.fit_transform(read())
+    model = DualLinearSVC(random_state=0, n_jobs=-1).fit(X, labels)
+    facts = {
+        "documents": X.shape[0],
+        "matrix": X.data.nbytes + X.indices.nbytes + X.indptr.nbytes,
+        "words": X.shape[1],
+        "per_document": X.nnz / X.shape[0],
+    }
+    return lambda texts: model.predict(vectorizer.transform(texts)), facts
+
+
+CONTESTANTS = {"budgeted": fit_budgeted, "unlimited": fit_unlimited}
+
+
+def work(contestant: str, corpus: str, held_out: str, memory: str) -> None:
+    """Train, say so and wait, then tell the quality on held-out documents."""
+    predict, facts = CONTESTANTS[contestant](corpus, memory)
+    print("trained", flush=True)
+    sys.stdin.readline()
+    print(json.dumps(facts | measure_quality(predict, held_out)))
+
+
+def measure_quality(predict: Any, held_out: str) -> dict[str, float]:
+    from sklearn.metrics import accuracy_score, f1_score
+
+    from spokeshave.corpus import read_texts
+
+    expected: list[Any] = []
+    found: list[Any] = []
+    for batch in read_texts(held_out, text="text", label="label", batch_size=2000):
+        expected += batch.labels or []
+        found += predict(batch.texts).tolist()
+    return {
+        "macro_f1": float(f1_score(expected, found, average="macro")),
+        "accuracy": float(accuracy_score(expected, found)),
+    }
+
+
+class Watch:
+    """Looks at the peak of a process and of the tree below it, in bytes, while it is entered."""
+
+    def __init__(self, pid: int) -> None:
+        self.peak = self.tree_peak = 0
+        self._pid, self._done = pid, Event()
+        self._thread = Thread(target=self._look_again)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def look(self) -> None:
+        """Note what the process has held at most, and what the tree holds now."""
+        self.peak = max(self.peak, read_status(self._pid, "VmHWM"))
+        held = sum(read_status(pid, "VmRSS") for pid in list_tree(self._pid))
+        self.tree_peak = max(self.tree_peak, self.peak, held)
+
+    def _look_again(self) -> None:
+        while not self._done.wait(INTERVAL):
+            self.look()
+
+
+def read_status(pid: int, key: str) -> int:
+    """Return a figure of a process in bytes, 0 where it has ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(key):
+                return 1024 * int(line.split()[1])
+    return 0
+
+
+def list_tree(pid: int) -> list[int]:
+    """Return a process and all below it."""
+    children: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            children += map(int, (task / "children").read_text().split())
+    return [pid, *(found for child in children for found in list_tree(child))]
+
+
+def run(
+    name: str, corpus: Path, held_out: Path, memory: str = "", enter: Enter | None = None
+) -> Run:
+    """Train a contestant in a new process, which ``enter`` is called in before anything else."""
+    command = [sys.executable, __file__, "--work", name, str(corpus), str(held_out), memory]
+    start = perf_counter()
+    with (
+        TemporaryFile("w+") as errors,
+        Popen(
+            command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True, preexec_fn=enter
+        ) as child,
+        Watch(child.pid) as watch,
+    ):
+        assert child.stdout is not None
+        child.stdout.readline()  # comes when it is trained, or has ended
+        seconds = perf_counter() - start
+        watch.look()
+        peak = watch.peak
+        answer, _ = child.communicate("\n")
+        errors.seek(0)
+        outcome = tell_outcome(child.returncode, errors.read())
+    facts = json.loads(answer or "{}")
+    return Run(f"{name} {memory}".strip(), outcome, seconds, peak, watch.tree_peak, facts)
+
+
+def tell_outcome(code: int, errors: str) -> str:
+    if code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    return "trained" if code == 0 else [f"ended with {code}", *errors.strip().splitlines()][-1]
+
+
+@contextmanager
+def limit_processes(n_bytes: int) -> Iterator[tuple[str, Enter]]:
+    """Give what kind of limit there is, and what a process calls to be under it."""
+    group = make_group(n_bytes)
+    if group is None:
+        limits = resource.RLIMIT_DATA, (n_bytes, n_bytes)
+        yield "limit on data", partial(resource.setrlimit, *limits)
+        return
+    try:
+        yield "memory group", partial(join_group, group)
+    finally:
+        group.rmdir()
+
+
+def make_group(n_bytes: int) -> Path | None:
+    """Return a memory group with a limit, None where none can be made, as by other than root."""
+    for place, limit, limit_with_swap, share in GROUPS:
+        group = Path(place, f"spokeshave-{os.getpid()}")
+        with suppress(OSError):
+            group.mkdir()
+            if (group / limit).exists():
+                (group / limit).write_text(str(n_bytes))
+                if (group / limit_with_swap).exists():
+                    (group / limit_with_swap).write_text(str(share * n_bytes))
+                return group
+            group.rmdir()
+    return None
+
+
+def join_group(group: Path) -> None:
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
+def compare(options: argparse.Namespace) -> Iterator[Run]:
+    """Train without a budget, and in each one."""
+    if options.unlimited:
+        yield recall_unlimited(options)
+    for memory in options.budget:
+        yield run("budgeted", options.corpus, options.held_out, memory)
+
+
+def recall_unlimited(options: argparse.Namespace) -> Run:
+    """Return the run without a budget on this corpus, from the file of such runs if it is there."""
+    key = f"{options.corpus.name}, {options.corpus.stat().st_size} bytes"
+    known = json.loads(options.cache.read_text()) if options.cache.exists() else {}
+    if key in known:
+        return Run(**known[key])
+    unlimited = run("unlimited", options.corpus, options.held_out)
+    if unlimited.facts:
+        options.cache.write_text(json.dumps(known | {key: asdict(unlimited)}, indent=1))
+    return unlimited
+
+
+def compare_limited(options: argparse.Namespace) -> Iterator[Run]:
+    """Train with a hard limit on the process, which is the budget."""
+    for memory in options.budget:
+        with limit_processes(parse_bytes(memory)) as (kind, enter):
+            for name in CONTESTANTS:
+                limited = run(name, options.corpus, options.held_out, memory, enter)
+                yield replace(limited, name=f"{name}, {kind} of {memory}")
+
+
+def compare_growth(options: argparse.Namespace) -> Iterator[Run]:
+    """Train on a quarter, a half and all of the documents in the same memory."""
+    with options.corpus.open("rb") as lines:
+        n_documents = sum(1 for _ in lines)
+    for memory in options.budget:
+        for n in (n_documents // 4, n_documents // 2, n_documents):
+            with cut(options.corpus, n) as part:
+                grown = run("budgeted", part, options.held_out, memory)
+            yield replace(grown, name=f"{grown.name}, {n:,} documents")
+
+
+@contextmanager
+def cut(corpus: Path, n: int) -> Iterator[Path]:
+    """Give a file with the first n lines of a corpus, beside it."""
+    with TemporaryDirectory(dir=corpus.parent) as folder:
+        part = Path(folder, corpus.name)
+        with corpus.open("rb") as lines, part.open("wb") as file:
+            file.writelines(islice(lines, n))
+        yield part
+
+
+def compile_kernels(options: argparse.Namespace) -> None:
+    """Have what is compiled once after installing be there before time is taken."""
+    names = {"budgeted": options.budget, "unlimited": options.unlimited or options.limit}
+    with cut(options.corpus, COMPILING) as part:
+        for name in (name for name, wanted in names.items() if wanted):
+            run(name, part, part, "4GB")
+
+
+def parse_bytes(text: str) -> int:
+    """Return a number of bytes that is written like 512MB."""
+    return round(float(text[:-2]) * UNITS[text[-2:]])
+
+
+def show_heads() -> None:
+    heads = ("seconds", "peak MB", "in all", "µs/doc", "macro-F1", "accuracy", "words", "per doc")
+    print(f"{'':44}" + "".join(f"{head:>10}" for head in heads))
+
+
+def show(done: Run) -> None:
+    print(f"{done.name:44}{done.seconds:10.1f}", end="")
+    print(f"{done.peak / 1e6:10.1f}{done.peak_in_all / 1e6:10.1f}", end="")
+    print(describe(done.seconds, done.facts) if done.facts else f"  {done.outcome}", flush=True)
+
+
+def describe(seconds: float, facts: dict[str, float]) -> str:
+    quality = f"{facts['macro_f1']:10.4f}{facts['accuracy']:10.4f}"
+    size = f"{facts['words']:10,.0f}{facts['per_document']:10.1f}"
+    return f"{1e6 * seconds / facts['documents']:10.1f}{quality}{size}"
+
+
+def judge(budgeted: Run, unlimited: Run, memory: str) -> None:
+    """Print what a budget is to be judged by."""
+    if budgeted.facts and unlimited.facts:
+        matrix, peak = unlimited.facts["matrix"], budgeted.peak
+        size, share = (n_bytes / parse_bytes(memory) for n_bytes in (matrix, peak))
+        loss = unlimited.facts["macro_f1"] - budgeted.facts["macro_f1"]
+        print(f"{memory}: the matrix is {size:.2f} times the budget, the peak {share:.3f}", end="")
+        print(f" times; macro-F1 is {loss:.4f} below that without a budget")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("corpus", type=Path, help="a csv or jsonl with columns text and label")
+    parser.add_argument("held_out", type=Path, help="documents to judge by")
+    parser.add_argument("--budget", nargs="*", default=[], help="memory to train in, as 512MB")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--unlimited", action="store_true", help="train without a budget as well")
+    modes.add_argument("--limit", action="store_true", help="have processes over the budget die")
+    modes.add_argument("--growth", action="store_true", help="a quarter, a half and all of it")
+    parser.add_argument("--cache", type=Path, help="keeps unlimited runs; beside the corpus")
+    parser.add_argument("--json", type=Path, help="write the runs to a file as well")
+    options = parser.parse_args()
+    options.cache = options.cache or options.corpus.with_name("unlimited.json")
+    compile_kernels(options)
+    job = compare_limited if options.limit else compare_growth if options.growth else compare
+    runs = []
+    show_heads()
+    for done in job(options):
+        show(done)
+        runs.append(done)
+    if options.unlimited:
+        for budgeted, memory in zip(runs[1:], options.budget, strict=True):
+            judge(budgeted, runs[0], memory)
+    if options.json:
+        options.json.write_text(json.dumps([asdict(done) for done in runs], indent=1))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--work"]:
+        work(*sys.argv[2:])
+    else:
+        main()

@@ -1,0 +1,79 @@
+"""The words of a sample, each with a number of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.budget.store import number_features
+from spokeshave.corpus.spelling import make_alphabet
+from spokeshave.kernels.tokens import Words, absorb, empty_words, join_tokens, scan
+
+
+class Lexicon:
+    """Words that are numbered as they come, and can be forgotten.
+
+    Examples
+    --------
+    >>> lexicon = Lexicon()
+    >>> lexicon.number(make_words(["oak", "ash", "yew"]), np.array([2, 0])).tolist()
+    [0, 1]
+    >>> lexicon.spell(np.array([1, 0]))
+    ['oak', 'yew']
+    """
+
+    def __init__(self) -> None:
+        self._words = empty_words()
+
+    def __len__(self) -> int:
+        return int(self._words.size[0])
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory the words take, and half as much again while there are more and more."""
+        return int(1.5 * sum(array.nbytes for array in self._words))
+
+    def number(self, words: Words, tokens: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the numbers here of some words of another vocabulary, new ones where needed."""
+        letters = join_tokens(words, tokens)
+        ids, self._words = absorb(self._words, _read_words(letters), make_alphabet())
+        return np.asarray(ids)
+
+    def forget(self, used: NDArray[np.bool_]) -> NDArray[np.uint32]:
+        """Forget the words that are not used; return the new number of each word."""
+        kept = np.flatnonzero(used)
+        self._words = _read_words(join_tokens(self._words, kept))
+        return number_features(kept, used.size)
+
+    def spell(self, numbers: NDArray[Any]) -> list[str]:
+        """Return the words of some numbers."""
+        return spell(self._words, numbers)
+
+    def save(self, path: Path) -> None:
+        """Write the words to a file, in the order of their numbers."""
+        path.write_bytes(join_tokens(self._words, np.arange(len(self))).tobytes())
+
+    def load(self, path: Path) -> None:
+        """Read what was saved."""
+        self._words = _read_words(np.fromfile(path, np.uint8))
+
+
+def spell(words: Words, tokens: NDArray[Any]) -> list[str]:
+    """Return some words of a vocabulary as strings."""
+    joined: bytes = join_tokens(words, tokens).tobytes()
+    return joined.decode("utf-8").split("\n")[:-1]
+
+
+def make_words(names: list[str]) -> Words:
+    """Return a vocabulary of words, numbered in the order given."""
+    joined = "".join(f"{name}\n" for name in names).encode("utf-8")
+    return _read_words(np.frombuffer(joined, np.uint8))
+
+
+def _read_words(letters: NDArray[np.uint8]) -> Words:
+    ends = np.array([letters.size])
+    words: Words = scan(letters, ends, make_alphabet(), empty_words())[-1]
+    return words

@@ -1,0 +1,43 @@
+"""The room that a budget leaves for documents and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spokeshave.budget.memory import measure_resident
+from spokeshave.figures import write_size
+
+SPARE = 48_000_000  # bytes kept free for reading, and for what a stage forgets to give back
+LEAST = 16_000_000  # bytes for documents and weights, without which nothing can be done
+
+
+@dataclass(frozen=True)
+class Room:
+    """What there is of memory, in bytes.
+
+    Attributes
+    ----------
+    memory : int
+        The budget.
+    taken : int
+        What the process holds before it begins, and keeps free for reading.
+    """
+
+    memory: int
+    taken: int
+
+    @property
+    def free(self) -> int:
+        """What is left for documents and weights."""
+        return self.memory - self.taken
+
+
+def find_room(memory: int) -> Room:
+    """Return what there is of memory, or raise where it is too little for anything."""
+    taken = measure_resident() + SPARE
+    if memory < taken + LEAST:
+        raise ValueError(
+            f"memory must be at least {write_size(taken + LEAST)}: the process holds "
+            f"{write_size(taken - SPARE)} before it begins. Got {write_size(memory)} instead."
+        )
+    return Room(memory, taken)

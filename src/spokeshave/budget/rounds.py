@@ -1,0 +1,343 @@
+"""Training on documents that are not all in memory.
+
+Dual coordinate descent on the documents of one block while the dual of all others rests, block
+after block (Yu, Hsieh, Chang and Lin, "Large linear classification when data cannot fit in
+memory", KDD 2010), comes to a stand when blocks have many words in common: after a hundred rounds
+over eight blocks of 20 Newsgroups the gap is still four per cent of the objective. So the block to
+descend on is chosen anew in each round, from all documents: a pass over the disk, range by range,
+scores every document, measures the gap, and gathers those that do not rest at a bound, or as many
+of them as there is memory for, drawn at random. Few documents do not rest once the weights are
+about right, so a few rounds will do.
+
+The dual of each class is in a file, and any state of it is a feasible point: a run that was killed
+goes on from there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from spokeshave.budget.costs import GATHERED
+from spokeshave.budget.shards import Block, Shard
+from spokeshave.budget.store import count_up
+from spokeshave.kernels.descent import Task, add_up, advance, judge, polish, score
+from spokeshave.kernels.rows import Rows
+from spokeshave.kernels.thinning import gather_rows
+from spokeshave.solver import Stop
+
+PASSES = 100  # over the documents in memory that still move, at most, in a round
+
+
+class Objective(NamedTuple):
+    """What is to be solved: costs of errors for each class, (negative, positive), and the bias.
+
+    ``kernels.descent`` states the problem. ``codes`` tell which class each row of weights is for.
+    """
+
+    box: NDArray[np.float64]
+    ridge: NDArray[np.float64]
+    bias: float
+    codes: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """A row or an entry per class; ``n_rounds`` are passes over the disk, 0 for none."""
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    n_rounds: int
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How training is done.
+
+    Attributes
+    ----------
+    shards : sequence of Shard
+        The documents; where there is one range only, it stays in memory.
+    room : int
+        Bytes for documents that are gathered from several.
+    folder : Path
+        Where duals and finished classes are kept.
+    n_features : int
+        How many features there are.
+    stop : Stop
+        When to stop: at a relative duality gap, or after so many rounds.
+    seed, n_jobs : int
+        Seed, and threads.
+    report : callable
+        Told what share of the classes is done.
+    """
+
+    shards: Sequence[Shard]
+    room: int
+    folder: Path
+    n_features: int
+    stop: Stop
+    seed: int
+    n_jobs: int | None
+    report: Callable[[float], None]
+
+
+class Found(NamedTuple):
+    """One class: its intercept, objective, gap, and passes over the disk."""
+
+    intercept: float
+    objective: float
+    gap: float
+    n_rounds: int
+
+
+def train_classes(objective: Objective, setting: Setting) -> Weights:
+    """Train every class on all documents.
+
+    Where there is one range of documents, each class is trained in it and its dual is not kept.
+    """
+    coef = np.zeros((len(objective.codes), setting.n_features))
+    found: list[Found] = []
+    for answer in _train_each(objective, setting, coef):
+        found.append(answer)
+        setting.report(len(found) / len(coef))
+    intercept, primal, gap, n_rounds = map(np.array, zip(*found, strict=True))
+    warn_if_stopped_early(gap, primal, setting.stop)
+    return Weights(coef, intercept, primal, gap, int(n_rounds.max()))
+
+
+def _train_each(objective: Objective, setting: Setting, coef: NDArray[np.float64]) -> Any:
+    parallel = Parallel(
+        n_jobs=setting.n_jobs, require="sharedmem", return_as="generator", batch_size=1
+    )
+    classes = range(len(coef))
+    if len(setting.shards) == 1:
+        with setting.shards[0].open() as block:
+            yield from parallel(
+                delayed(_train_here)(objective, setting, block, k, coef[k]) for k in classes
+            )
+    else:
+        setting.folder.mkdir(exist_ok=True)
+        yield from parallel(
+            delayed(_train_in_rounds)(objective, setting, k, coef[k]) for k in classes
+        )
+
+
+def _train_here(
+    objective: Objective, setting: Setting, block: Block, k: int, w: NDArray[np.float64]
+) -> Found:
+    """Train one class on documents that are all in memory."""
+    task = _pose(objective, block, k)
+    beta, margins = np.zeros((2, block.n_documents))
+    b, _, primal, gap = polish(
+        *(block.rows, task, objective.bias, beta, w, 0.0, margins),
+        *(setting.stop.tol, setting.stop.max_passes, setting.seed + k),
+    )
+    return Found(b, primal, gap, 0)
+
+
+def _pose(objective: Objective, block: Block, k: int) -> Task:
+    return Task(block.find_class(int(objective.codes[k])), objective.box[k], objective.ridge[k])
+
+
+def _train_in_rounds(
+    objective: Objective, setting: Setting, k: int, w: NDArray[np.float64]
+) -> Found:
+    """Train one class on documents that are on the disk."""
+    done = setting.folder / f"{k}.npz"
+    if done.exists():
+        with np.load(done) as kept:
+            w[:] = kept["w"]
+            return Found(*kept["found"].tolist())
+    dual = Dual(setting.folder / f"{k}.dual", sum(map(len, setting.shards)))
+    b = _recall(objective, setting, dual, w)
+    random = np.random.default_rng([setting.seed, k])
+    n_rounds = 0
+    while True:
+        n_rounds += 1
+        primal, gap, gathered = _go_round(objective, setting, k, dual, w, b, random)
+        if gap <= setting.stop.tol * primal or n_rounds > setting.stop.max_passes:
+            break
+        target = 0.5 * setting.stop.tol * primal
+        b = gathered.descend(objective, k, w, b, target, setting.seed + n_rounds)
+        dual.write(gathered.places, gathered.beta)
+    found = Found(float(b), primal, gap, n_rounds)
+    part = done.with_suffix(".part.npz")
+    np.savez(part, w=w, found=np.array(found))
+    part.replace(done)
+    dual.path.unlink()
+    return found
+
+
+class Dual:
+    """The dual of one class in a file: y times alpha of every document."""
+
+    def __init__(self, path: Path, n_documents: int) -> None:
+        self.path = path
+        self.is_new = not path.exists()
+        if self.is_new:
+            with path.open("xb") as file:
+                file.truncate(8 * n_documents)
+
+    def map(self, bounds: tuple[int, int]) -> NDArray[np.float64]:
+        """Map a range of it into memory: what is written there is in the file."""
+        first, last = bounds
+        mapped: Any = np.memmap(self.path, np.float64, "r+", offset=8 * first, shape=last - first)
+        return np.asarray(mapped)
+
+    def write(self, places: NDArray[np.int64], beta: NDArray[np.float64]) -> None:
+        """Write the dual of some documents, in ascending order."""
+        if places.size:
+            first = int(places[0])
+            self.map((first, int(places[-1]) + 1))[places - first] = beta
+
+
+def _recall(objective: Objective, setting: Setting, dual: Dual, w: NDArray[np.float64]) -> float:
+    """Write the weights that a dual stands for, where a run before has left one."""
+    b = 0.0
+    if not dual.is_new:
+        for shard in setting.shards:
+            with shard.open() as block:
+                b += add_up(block.rows, objective.bias, dual.map(shard.documents), w)
+    return b
+
+
+def _go_round(
+    objective: Objective,
+    setting: Setting,
+    k: int,
+    dual: Dual,
+    w: NDArray[np.float64],
+    b: float,
+    random: np.random.Generator,
+) -> tuple[float, float, Gathered]:
+    """Return the objective, the gap, and documents that do not rest, of all on the disk."""
+    primal = gap = 0.0
+    room = setting.room // min(effective_n_jobs(setting.n_jobs), len(objective.codes))
+    left = sum(shard.n_nonzeros + len(shard) for shard in setting.shards)
+    gathered = Gathered()
+    for shard in setting.shards:
+        size = shard.n_nonzeros + len(shard)
+        with shard.open() as block:
+            task = _pose(objective, block, k)
+            margins, violation = np.empty((2, len(shard)))
+            score(block.rows, w, b, margins)
+            beta = dual.map(shard.documents)
+            primal_here, gap_here = judge(block.rows, task, beta, margins, violation)
+            share = (room - gathered.n_bytes) * size // max(left, 1)
+            chosen = _choose(block.rows, violation, share, random)
+            gathered.add(block.rows, task.y, beta, margins, chosen, shard.documents[0])
+        primal, gap, left = primal + primal_here, gap + gap_here, left - size
+    return primal, gap, gathered
+
+
+def _choose(
+    rows: Rows, violation: NDArray[np.float64], room: int, random: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return documents that do not rest, as many of them as there is room for."""
+    restless = np.flatnonzero(violation >= 0)
+    cell = 4 if rows.data is None else 4 + rows.data.itemsize
+    sizes = np.diff(rows.indptr.astype(np.int64))[restless] * cell + GATHERED
+    if sizes.sum() <= room:
+        return restless
+    order = random.permutation(restless.size)
+    n_chosen = int(np.searchsorted(np.cumsum(sizes[order]), room))
+    return np.sort(restless[order[: max(n_chosen, 1)]])
+
+
+class Gathered:
+    """Documents gathered from many ranges, to descend on."""
+
+    places: NDArray[np.int64]
+    beta: NDArray[np.float64]
+
+    def __init__(self) -> None:
+        self.n_bytes = 0
+        self._parts: list[dict[str, NDArray[Any]]] = []
+
+    def add(
+        self,
+        rows: Rows,
+        y: NDArray[np.int8],
+        beta: NDArray[np.float64],
+        margins: NDArray[np.float64],
+        chosen: NDArray[np.intp],
+        first: int,
+    ) -> None:
+        """Copy the chosen documents of a range that begins with document ``first``."""
+        lengths = np.diff(rows.indptr.astype(np.int64))[chosen]
+        n_cells = int(lengths.sum())
+        features = np.empty(n_cells, np.uint32)
+        values = None if rows.data is None else np.empty(n_cells, rows.data.dtype)
+        gather_rows(rows.indptr, rows.indices, rows.data, chosen, features, values)
+        part: dict[str, NDArray[Any]] = {
+            "lengths": lengths,
+            "features": features,
+            "scale": rows.scale[chosen],
+            "squared_length": rows.squared_length[chosen],
+            "weight": rows.weight[chosen],
+            "y": y[chosen],
+            "beta": beta[chosen],
+            "margins": margins[chosen],
+            "places": chosen + first,
+        }
+        if values is not None:
+            part["values"] = values
+            self.n_bytes += values.nbytes
+        self._parts.append(part)
+        self.n_bytes += features.nbytes + GATHERED * len(chosen)
+
+    def descend(
+        self,
+        objective: Objective,
+        k: int,
+        w: NDArray[np.float64],
+        b: float,
+        target: float,
+        seed: int,
+    ) -> float:
+        """Descend on the documents; return the intercept, and leave their dual to be read."""
+        values = self._join("values") if "values" in self._parts[0] else None
+        rows = Rows(
+            count_up(self._join("lengths")).astype(np.uint64),
+            self._join("features"),
+            values,
+            self._join("scale"),
+            self._join("squared_length"),
+            self._join("weight"),
+        )
+        self.beta, self.places = self._join("beta"), self._join("places")
+        task = Task(self._join("y"), objective.box[k], objective.ridge[k])
+        found: float = advance(
+            *(rows, task, objective.bias, self.beta, w, b, self._join("margins")),
+            *(target, PASSES, seed),
+        )
+        return found
+
+    def _join(self, name: str) -> NDArray[Any]:
+        """Return one array of all parts, which lose theirs: cells are not to be there twice."""
+        return np.concatenate([part.pop(name) for part in self._parts])
+
+
+def warn_if_stopped_early(
+    gap: NDArray[np.float64], primal: NDArray[np.float64], stop: Stop
+) -> None:
+    """Warn where the gap is not as small as it should be."""
+    worst = float((gap / primal).max())
+    if worst > stop.tol:
+        warnings.warn(
+            f"Stopped after max_iter={stop.max_passes} passes with a relative duality gap of "
+            f"{worst:.2g}, above tol={stop.tol:g}. Raise max_iter or tol, or scale the features.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,187 @@
+"""The largest random subset of a stream of documents that fits in a given memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.budget.costs import Costs
+from spokeshave.budget.lexicon import Lexicon
+from spokeshave.budget.store import Batch, Store
+from spokeshave.budget.survey import draw
+from spokeshave.kernels.tokens import Words
+
+JUDGES = 0.1  # share of the documents that the ranker is judged by
+PARTS = ("train", "judges")
+THINNING = 0.85  # of the documents stay when there are too many
+USEFUL = 0.6  # of the words are in two documents, about; the others get no weight
+
+
+class Sample:
+    """A random subset of documents: each has a lot, and those with the lowest lots are kept.
+
+    The subset does not depend on how the stream is divided. A tenth of it is kept apart to judge
+    by.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes that the subset may take, with all that training a ranker on it needs.
+    seed : int
+        Seed of the lots.
+    has_values : bool
+        Whether features have values, or are only there or not.
+    lexicon : Lexicon or None
+        What numbers words; None where features have numbers already.
+    n_threads : int
+        How many classes will be trained at a time.
+
+    Attributes
+    ----------
+    train, judges : Store
+        The documents.
+    highest : float
+        The highest lot that is kept: the share of all documents that the subset is.
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        *,
+        seed: int,
+        has_values: bool,
+        lexicon: Lexicon | None,
+        n_threads: int,
+    ) -> None:
+        self.limit, self.seed = limit, seed
+        self.has_values, self.lexicon, self.n_threads = has_values, lexicon, n_threads
+        capacity = max(limit // (8 if has_values else 4), 1024)
+        self.train = Store(capacity, has_values=has_values)
+        self.judges = Store(max(int(capacity * 2 * JUDGES), 1024), has_values=has_values)
+        self._lots: list[list[NDArray[np.float64]]] = [[], []]
+        self.highest = 1.0
+        self.n_seen = 0
+        self._n_columns = 0
+
+    def __len__(self) -> int:
+        return len(self.train) + len(self.judges)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every document that came is in it."""
+        return len(self) == self.n_seen
+
+    @property
+    def n_nonzeros(self) -> int:
+        """How many cells there are in all."""
+        return self.train.n_nonzeros + self.judges.n_nonzeros
+
+    @property
+    def n_features(self) -> int:
+        """How many features have a number."""
+        return self._n_columns if self.lexicon is None else len(self.lexicon)
+
+    def estimate(self, n_classes: int) -> int:
+        """Return how many bytes the subset takes, with all that training a ranker on it needs."""
+        costs = Costs(n_classes, self.n_threads, self.has_values)
+        n_features = self.n_features * (1 if self.lexicon is None else USEFUL)
+        words = 0 if self.lexicon is None else self.lexicon.n_bytes
+        lots = 8 * len(self)
+        return int(
+            self.n_nonzeros * costs.cell
+            + len(self) * costs.swept_row
+            + n_features * costs.swept_feature
+            + words
+            + lots
+        )
+
+    def add(self, batch: Batch, n_classes: int, words: Words | None = None) -> None:
+        """Draw lots for more documents, and keep those with low ones."""
+        lots = draw(self.seed, self.n_seen, batch.n_documents)
+        judges = draw(self.seed + 1, self.n_seen, batch.n_documents) < JUDGES
+        self.n_seen += batch.n_documents
+        is_low = lots < self.highest
+        for store, kept, chosen in (
+            (self.train, self._lots[0], is_low & ~judges),
+            (self.judges, self._lots[1], is_low & judges),
+        ):
+            if chosen.any():
+                store.add(self._number(batch.take(chosen), words))
+                kept.append(lots[chosen])
+        while self.estimate(n_classes) > self.limit and len(self) > 1:
+            self.thin()
+
+    def thin(self, share: float = THINNING) -> None:
+        """Keep fewer documents, and forget the words that only the others have."""
+        self.highest *= share
+        for number, store in enumerate((self.train, self.judges)):
+            lots = np.concatenate([np.empty(0), *self._lots[number]])
+            is_low = lots < self.highest
+            store.keep(is_low)
+            self._lots[number] = [lots[is_low]]
+        if self.lexicon is not None:
+            self.renumber(self.lexicon.forget(self.count() > 0))
+
+    def stop_growing(self, n_classes: int) -> None:
+        """Make what there is the limit: memory is short before it was expected to be."""
+        self.limit = min(self.limit, self.estimate(n_classes))
+
+    def thin_judges(self, n_documents: int) -> None:
+        """Keep so many of the documents to judge by, at most."""
+        lots = np.concatenate([np.empty(0), *self._lots[1]])
+        if lots.size > n_documents:
+            is_low = lots < np.partition(lots, n_documents)[n_documents]
+            self.judges.keep(is_low)
+            self._lots[1] = [lots[is_low]]
+
+    def count(self) -> NDArray[np.int64]:
+        """Return in how many documents of the subset each feature is."""
+        frequency = np.zeros(self.n_features, np.int64)
+        self.train.count(frequency)
+        self.judges.count(frequency)
+        return frequency
+
+    def renumber(self, number: NDArray[np.uint32]) -> None:
+        """Give every feature its new number; those without one are dropped."""
+        self.train.renumber(number)
+        self.judges.renumber(number)
+
+    def multiply(self, factors: NDArray[np.float32]) -> None:
+        """Multiply the values of each feature by a factor of its own."""
+        self.train.multiply(factors)
+        self.judges.multiply(factors)
+
+    def save(self, folder: Path) -> None:
+        """Write everything to a folder."""
+        for name, store, lots in zip(PARTS, (self.train, self.judges), self._lots, strict=True):
+            store.save(folder, name)
+            np.concatenate([np.empty(0), *lots]).tofile(folder / f"{name}.lots")
+        if self.lexicon is not None:
+            self.lexicon.save(folder / "lexicon")
+        state = {"highest": self.highest, "n_seen": self.n_seen, "n_columns": self._n_columns}
+        (folder / "sample.json").write_text(json.dumps(state))
+
+    def load(self, folder: Path) -> None:
+        """Read what was saved in a folder; there must be nothing here yet."""
+        for name, store, lots in zip(PARTS, (self.train, self.judges), self._lots, strict=True):
+            store.load(folder, name)
+            lots[:] = [np.fromfile(folder / f"{name}.lots")]
+        if self.lexicon is not None:
+            self.lexicon.load(folder / "lexicon")
+        state = json.loads((folder / "sample.json").read_bytes())
+        self.highest, self.n_seen = state["highest"], state["n_seen"]
+        self._n_columns = state["n_columns"]
+
+    def _number(self, batch: Batch, words: Words | None) -> Batch:
+        """Return rows with the numbers that features have here."""
+        if self.lexicon is None or words is None:
+            largest = int(batch.features.max(initial=-1))
+            self._n_columns = max(self._n_columns, largest + 1)
+            return batch
+        tokens = np.unique(batch.features)
+        number = np.empty(int(tokens.max(initial=-1)) + 1, np.int32)
+        number[tokens] = self.lexicon.number(words, tokens)
+        return batch._replace(features=number[batch.features])

@@ -1,0 +1,119 @@
+"""The folder a run works in: what each of its stages leaves, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from spokeshave.whole_files import write_whole
+
+RUN = "run.json"
+
+
+class Workplace:
+    """A folder with a folder of its own for each stage that is finished.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder. It is made where there is none; one that a run with another fingerprint has
+        begun is refused, and so is one with files of any other kind.
+    fingerprint : dict of str to JSON values
+        What the run depends on, by name.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     workplace = Workplace(Path(folder, "work"), {"seed": 0})
+    ...     with workplace.enter("survey") as stage:
+    ...         _ = (stage / "counts.txt").write_text("7")
+    ...     workplace.has("survey"), workplace.has("training")
+    (True, False)
+    """
+
+    def __init__(self, folder: str | Path, fingerprint: dict[str, Any]) -> None:
+        self.folder = Path(folder)
+        known = json.loads(json.dumps(fingerprint))
+        self._make()
+        run = self.folder / RUN
+        if not run.exists():
+            self._refuse_others()
+            write_whole(run, json.dumps(known, indent=1).encode())
+        elif other := _list_differences(run, known):
+            raise ValueError(
+                f"{self.folder}: a run with other {', '.join(other)} has begun here; repeat its "
+                "arguments, name another folder, or delete this one."
+            )
+        for part in self.folder.glob("*.part"):
+            shutil.rmtree(part)
+
+    def has(self, stage: str) -> bool:
+        """Return whether a stage is finished."""
+        return (self.folder / stage).is_dir()
+
+    def find(self, stage: str) -> Path:
+        """Return the folder of a stage."""
+        return self.folder / stage
+
+    @contextmanager
+    def enter(self, stage: str) -> Iterator[Path]:
+        """Give a stage a folder to write to, which takes its name when the stage is done.
+
+        Where it fails, what it has written is removed.
+        """
+        part = self.folder / f"{stage}.part"
+        try:
+            with _naming(self.folder):
+                part.mkdir()
+                yield part
+                part.rename(self.folder / stage)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+
+    def leave(self, stage: str) -> None:
+        """Remove what a stage has left."""
+        shutil.rmtree(self.folder / stage, ignore_errors=True)
+
+    def clear(self) -> None:
+        """Remove everything."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _make(self) -> None:
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise ValueError(f"{self.folder}: this is a file; name a folder to work in") from None
+        except OSError as error:
+            raise ValueError(f"{self.folder}: it cannot be made ({error.strerror})") from None
+
+    def _refuse_others(self) -> None:
+        if any(self.folder.iterdir()):
+            raise ValueError(
+                f"{self.folder}: there are files in it that no run has left; name a new folder"
+            )
+
+
+def _list_differences(run: Path, fingerprint: dict[str, Any]) -> list[str]:
+    try:
+        found = json.loads(run.read_bytes())
+    except ValueError:
+        return ["arguments"]
+    names = {**fingerprint, **found}
+    return [name for name in names if found.get(name) != fingerprint.get(name)]
+
+
+@contextmanager
+def _naming(folder: Path) -> Iterator[None]:
+    """Let trouble with a disk name the folder: numpy and buffers forget where they write."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(folder)) from None

@@ -1,0 +1,62 @@
+"""``spokeshave fit --memory``: the job in a given memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spokeshave.cli.printer import Printer
+from spokeshave.cli.reading import Reading, naming_options
+
+if TYPE_CHECKING:
+    from spokeshave.job import Finished
+    from spokeshave.settings import Budget, Settings
+
+USUAL = {"method": "mask", "cuts": "paper", "measure": "best_f1", "stability": False}
+
+
+def check_alone(*, C: str, **others: Any) -> None:
+    """Raise where an option is given that has no part in a run with a budget."""
+    for name, value in others.items():
+        if value != USUAL[name]:
+            raise ValueError(f"--{name} has no part in a run with --memory. Leave it out.")
+    if C == "auto":
+        raise ValueError("--C must be a number in a run with --memory. Got 'auto' instead.")
+
+
+def make_budget(memory: str, nonzeros: float | None, work: str | None, prefix: Path) -> Budget:
+    """Return what a run may take, as options give it."""
+    from spokeshave.settings import Budget
+    from spokeshave.sizes import parse_size
+
+    if nonzeros is not None and not 0 < nonzeros < float("inf"):
+        raise ValueError(f"--nonzeros must be a positive number. Got {nonzeros:g} instead.")
+    folder = Path(work) if work else prefix.with_name(prefix.name + ".work")
+    if not folder.parent.is_dir():
+        raise ValueError(f"{folder.parent}: there is no such folder to work in; make it first")
+    return Budget(parse_size(memory, "--memory"), nonzeros, folder)
+
+
+def run_budget(
+    reading: Reading, settings: Settings, budget: Budget, prefix: Path, printer: Printer
+) -> tuple[Finished, dict[str, Path]]:
+    """Train in a given memory, and write what that leaves."""
+    from spokeshave.budgeting import Files, list_budget_steps, run_budgeted
+    from spokeshave.cli.fit import describe_command, write_results
+    from spokeshave.cli.steps import Steps
+
+    files = Files(reading.source, reading.test, reading.list_options())
+    with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
+        shares = list_budget_steps(settings, has_test=reading.test is not None)
+        steps.plan({**shares, "writing": 0.5})
+        with naming_options():
+            finished = run_budgeted(
+                files,
+                budget,
+                settings=settings,
+                command=describe_command(),
+                stopwatch=steps,
+                say=printer.note,
+            )
+        written = steps.run("writing", write_results, finished, prefix, printer)
+    return finished, written
