@@ -1,7 +1,13 @@
 """A made-up corpus of any size: Zipf-like words, topics, and rare words that never run out.
 
-Writes a table of texts and labels, and a second one of held-out documents. The first documents are
-the same however many there are: a smaller corpus is the beginning of a larger one.
+Writes a table of texts and labels, and another one of documents to judge by. The first documents
+are the same however many there are: a smaller corpus is the beginning of a larger one.
+
+    python benchmarks/made_corpus.py made.jsonl --matrix 4.2GB
+
+A document mixes its topic with words on nothing in particular and with another topic. A topic
+reweights all words, rare ones most; some are spelt wrong, and some labels are wrong. The constants
+are such that macro-F1 falls with fewer words per document about as it does on 20 Newsgroups.
 """
 
 from __future__ import annotations
@@ -17,6 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from budget import parse_bytes
 
 N_WORDS = 400_000  # besides rare ones, which are made up on the way
 BLOCK = 4096  # documents made at a time, each block from a seed of its own
@@ -59,7 +67,7 @@ class Size:
 
     @property
     def matrix(self) -> int:
-        """Bytes of the full matrix: float64 and int32 for a nonzero, int64 for a document."""
+        """Bytes of the full matrix: a float64 and an int32 per nonzero, eight per document."""
         return 12 * self.nonzeros + 8 * self.documents
 
 
@@ -251,15 +259,10 @@ def _copy(source, start, stop, target, position):
     return position + stop - start
 
 
-def parse_bytes(text: str) -> float:
-    """Return a number of bytes that may be written like 4.2GB."""
-    units = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
-    unit = next((unit for unit in units if text.endswith(unit)), "")
-    return float(text.removesuffix(unit)) * units.get(unit, 1)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("path", type=Path, help="what to write, .csv or .jsonl")
     parser.add_argument("--documents", type=int, default=inf, help="how many to train on")
     parser.add_argument("--matrix", type=parse_bytes, default=inf, help="or their size, as 4.2GB")

@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from spokeshave.kernels.lanes import LANES
-from spokeshave.solver import Problem, Stop, _deal_blocks, solve, take_documents
+from spokeshave.kernels.rows import make_rows
+from spokeshave.solver import (
+    Problem,
+    Stop,
+    _deal_blocks,
+    rank_by_frequency,
+    solve,
+    solve_rows,
+    take_documents,
+)
 
 
 @given(st.integers(1, 120))
@@ -48,3 +57,17 @@ def test_a_start_outside_the_box_is_clipped(problem):
     cold = solve(problem, stop, seed=0)
     np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-4)
     assert np.abs(warm.dual_coef.data).max() <= 1
+
+
+@pytest.mark.parametrize("keep_dual", [True, False])
+def test_rows_are_solved_as_their_matrix_is(problem, keep_dual):
+    X, stop = problem.X, Stop(1e-6, 100_000)
+    rank = rank_by_frequency(X)
+    rows = make_rows(X.indptr, rank[X.indices], X.data, problem.weight)
+    unseen = problem._replace(X=sparse.csr_matrix(X.shape))
+    found = solve_rows(rows, rank, unseen, stop, seed=3, keep_dual=keep_dual)
+    expected = solve(problem, stop, seed=3)
+    for name in ("coef", "intercept", "objective", "gap", "n_passes"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    dual = expected.dual_coef.toarray()
+    np.testing.assert_array_equal(found.dual_coef.toarray(), dual if keep_dual else 0 * dual)

@@ -19,6 +19,8 @@ from sklearn.svm import LinearSVC
 
 from spokeshave import DocumentVectorizer, DualLinearSVC
 from spokeshave.corpus import read_folders
+from spokeshave.svm import pose, price_errors
+from spokeshave.targets import binarize, check_targets
 
 TIGHT = {"tol": 1e-12, "max_iter": 100_000, "random_state": 0}
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -346,6 +348,65 @@ def test_bad_multilabel_class_weight_gets_one_sentence():
     sentence = "class_weight must be 'balanced' or a dict .* from 0 to 2 as keys. Got {7: 1.0}"
     with pytest.raises(ValueError, match=sentence):
         DualLinearSVC(class_weight={7: 1.0}).fit(X, Y)
+
+
+def expect_factors(class_weight, y, weight):
+    """Return the factors of C, of the negatives and the positives of each class, one by one."""
+    factors = []
+    for positive in y.T if y.ndim == 2 else [y == name for name in np.unique(y)]:
+        inside, total = weight[positive > 0].sum(), weight.sum()
+        if class_weight == "balanced" and y.ndim == 2:
+            sides = [total - inside, inside]
+            factors.append([total / (2 * side) if side else 1.0 for side in sides])
+        elif class_weight == "balanced":
+            factors.append([1.0, total / (len(np.unique(y)) * inside)])
+        else:
+            factors.append([1.0, (class_weight or {}).get(len(factors), 1.0)])
+    if y.ndim == 1 and len(factors) == 2:
+        return np.array([[factors[0][1], factors[1][1]]])
+    return np.array(factors)
+
+
+@LOSSES
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0, 1: 0.2}], ids=str)
+@pytest.mark.parametrize("kind", ["binary", "labels", "multilabel"])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_errors_are_priced_by_class_and_by_weight(rng, loss, class_weight, kind, is_weighted):
+    y = rng.integers(0, 2 if kind == "binary" else 4, size=50)
+    if kind == "multilabel":
+        y = np.column_stack([y == 0, y != 1, np.zeros(50), np.ones(50)]).astype(int)
+    weight = rng.uniform(0.1, 3, size=50) if is_weighted else np.ones(50)
+    targets = check_targets(y)
+    _, indicator = binarize(targets)
+    model = DualLinearSVC(C=2.0, loss=loss, class_weight=class_weight, intercept_scaling=3.0)
+    problem = pose(model, None, targets, indicator, weight)
+    factors = expect_factors(class_weight, y, weight)
+    if loss == "hinge":
+        np.testing.assert_allclose(problem.box, 2 * factors)
+        np.testing.assert_array_equal(problem.ridge, np.zeros_like(factors))
+    else:
+        np.testing.assert_array_equal(problem.box, np.full_like(factors, np.inf))
+        np.testing.assert_allclose(problem.ridge, 1 / (4 * factors))
+    assert problem.bias == 9
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"oak": 3.0}], ids=str)
+def test_prices_of_counts_are_those_of_the_documents(class_weight):
+    names = np.array(["ash", "elm", "oak"])
+    y = np.repeat(names, [5, 2, 13])
+    model = DualLinearSVC(class_weight=class_weight, fit_intercept=False)
+    problem = pose(model, None, y, binarize(y)[1], np.ones(20))
+    prices = price_errors(model, names, np.array([5.0, 2.0, 13.0]), 20, False)
+    np.testing.assert_allclose(prices[0], problem.box)
+    np.testing.assert_allclose(prices[1], problem.ridge)
+    assert prices[2] == problem.bias == 0
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {1: 0.0}, {1: np.inf}], ids=str)
+def test_a_class_that_has_no_price_gets_one_sentence(class_weight):
+    model = DualLinearSVC(class_weight=class_weight)
+    with pytest.raises(ValueError, match="class_weight must give every class a positive factor"):
+        price_errors(model, np.arange(3), np.array([5.0, 0.0, 2.0]), 7.0, False)
 
 
 def test_newsgroups_reach_liblinears_objective(data_folder):

@@ -34,6 +34,7 @@ from spokeshave.record import (
     WordsRecord,
 )
 from spokeshave.settings import Budget, Origin, Settings
+from spokeshave.sizes import parse_size
 from spokeshave.stopwatch import Stopwatch
 from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.versions import list_versions
@@ -286,7 +287,7 @@ def _describe(svc: BudgetedSVC, settings: Settings, budget: Budget) -> dict[str,
     return {
         **found,
         "method": "select on what fits, train on everything",
-        "memory": str(budget.memory),
+        "memory": write_size(parse_size(budget.memory)),
         "ranked on": f"{svc.plan_.n_sampled:,} documents",
         "trained": f"{where}, relative duality gap {gap:.1e}",
     }

@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from spokeshave.kernels.descent import Task, measure, polish, rebuild, score, sweep
+from spokeshave.kernels.descent import (
+    Task,
+    add_up,
+    advance,
+    judge,
+    measure,
+    polish,
+    rebuild,
+    score,
+    sweep,
+)
 from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import Rows
 
@@ -158,3 +168,139 @@ def test_polish_stops_where_it_is_told(rng):
     _, passes, primal, gap = polish(rows, Task(y, *HINGE), 1.0, beta, w, 0.0, margins, 1e-12, 2, 1)
     assert passes == 2
     assert gap > 1e-12 * primal
+
+
+class Part:
+    """Some documents of a problem, of which the others rest at the dual they have."""
+
+    def __init__(self, rng, costs, bias=4.0):
+        self.dense, self.y, self.weight = make_problem(rng)
+        self.upper, self.damping = limits(self.y, self.weight, *costs)
+        self.bias, n = bias, len(self.y)
+        self.alpha = rng.random(n) * np.minimum(self.upper, 1)
+        self.alpha[rng.random(n) < 0.3] = 0
+        at_bound = rng.random(n) < 0.3
+        self.alpha[at_bound] = np.where(np.isinf(self.upper), 0, self.upper)[at_bound]
+        self.chosen = np.flatnonzero(rng.random(n) < 0.5)
+        self.rows = make_rows(self.dense[self.chosen], self.weight[self.chosen])
+        self.task = Task(self.y[self.chosen], *costs)
+        self.w, self.b = self.find_weights()
+
+    def find_weights(self):
+        beta = self.alpha * self.y
+        return beta @ self.dense, self.bias * beta.sum()
+
+    def find_margins(self):
+        return (self.dense @ self.w + self.b)[self.chosen]
+
+    def find_dual(self):
+        w, b = self.find_weights()
+        half_norm = 0.5 * (w @ w + (b**2 / self.bias if self.bias else 0))
+        return self.alpha.sum() - half_norm - 0.5 * (self.damping * self.alpha**2).sum()
+
+    def measure(self):
+        beta = (self.alpha * self.y)[self.chosen]
+        return measure(self.rows, self.task, beta, self.find_margins())
+
+    def advance(self, target=0.0, max_passes=1000):
+        """Descend on the chosen documents, and take note of what has become of them."""
+        beta = (self.alpha * self.y)[self.chosen]
+        self.b = advance(
+            *(self.rows, self.task, self.bias, beta, self.w, self.b, self.find_margins()),
+            *(target, max_passes, 1),
+        )
+        self.alpha[self.chosen] = beta * self.y[self.chosen]
+
+
+SEEDS = given(seed=st.integers(0, 10_000), bias=st.sampled_from([0.0, 1.0, 4.0]))
+
+
+@LOSSES
+@settings(max_examples=60, deadline=None)
+@SEEDS
+def test_judge_finds_rest_where_the_gradient_points_out_of_the_box(costs, seed, bias):
+    part = Part(np.random.default_rng(seed), costs, bias)
+    beta, margins = (part.alpha * part.y)[part.chosen], part.find_margins()
+    violation = np.empty(part.chosen.size)
+    terms = judge(part.rows, part.task, beta, margins, violation)
+    assert terms == pytest.approx(measure(part.rows, part.task, beta, margins))
+    for i, document in enumerate(part.chosen):
+        alpha, y, upper = part.alpha[document], part.y[document], part.upper[document]
+        gradient = y * margins[i] - 1 + part.damping[document] * alpha
+        rests = (alpha == 0 and gradient > 0) or (alpha == upper and gradient < 0)
+        assert violation[i] == (-1 if rests else pytest.approx(abs(gradient), abs=1e-12))
+
+
+@LOSSES
+def test_the_terms_of_parts_add_up_to_primal_and_gap(rng, costs):
+    part = Part(rng, costs)
+    beta, margins = part.alpha * part.y, part.dense @ part.w + part.b
+    whole = measure(make_rows(part.dense, part.weight), Task(part.y, *costs), beta, margins)
+    terms = []
+    for of_part in np.array_split(rng.permutation(len(beta)), 4):
+        rows, task = (
+            make_rows(part.dense[of_part], part.weight[of_part]),
+            Task(part.y[of_part], *costs),
+        )
+        terms.append(judge(rows, task, beta[of_part], margins[of_part], np.empty(of_part.size)))
+    np.testing.assert_allclose(np.sum(terms, axis=0), whole)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), bias=st.sampled_from([0.0, 1.0, 4.0]))
+def test_add_up_adds_what_the_dual_stands_for(seed, bias):
+    rng = np.random.default_rng(seed)
+    dense, _, weight = make_problem(rng)
+    beta, w = rng.normal(size=len(dense)) * (rng.random(len(dense)) < 0.5), rng.normal(size=8)
+    expected = w + beta @ dense
+    assert add_up(make_rows(dense, weight), bias, beta, w) == pytest.approx(bias * beta.sum())
+    np.testing.assert_allclose(w, expected, atol=1e-12)
+
+
+@LOSSES
+@settings(max_examples=60, deadline=None)
+@SEEDS
+def test_advance_climbs_and_stays_feasible_while_others_rest(costs, seed, bias):
+    part = Part(np.random.default_rng(seed), costs, bias)
+    before, dual, (_, gap) = part.alpha.copy(), part.find_dual(), part.measure()
+    part.advance()
+    others = np.setdiff1d(np.arange(len(part.y)), part.chosen)
+    np.testing.assert_array_equal(part.alpha[others], before[others])
+    assert ((part.alpha >= 0) & (part.alpha <= part.upper)).all()
+    w, b = part.find_weights()
+    np.testing.assert_allclose(part.w, w, atol=1e-9)
+    assert part.b == pytest.approx(b, abs=1e-9)
+    assert part.find_dual() >= dual - 1e-9
+    assert part.measure()[1] <= max(0.5 * gap, 1e-9)  # a tenth, as it was met on the way
+
+
+@LOSSES
+def test_advance_again_and_again_reaches_the_optimum_of_plain_descent(rng, costs):
+    part = Part(rng, costs)
+    rows, chosen = part.dense[part.chosen], part.chosen
+    alpha, (w, b) = part.alpha[chosen], part.find_weights()
+    for _ in range(3000):
+        for i, document in enumerate(chosen):
+            y, damping = part.y[document], part.damping[document]
+            gradient = y * (rows[i] @ w + b) - 1 + damping * alpha[i]
+            new = alpha[i] - gradient / (rows[i] @ rows[i] + part.bias + damping)
+            step = min(max(new, 0), part.upper[document]) - alpha[i]
+            alpha[i] += step
+            w, b = w + step * y * rows[i], b + step * y * part.bias
+    for _ in range(20):
+        part.advance()
+    np.testing.assert_allclose(part.w, w, rtol=1e-5, atol=1e-6)
+    assert part.b == pytest.approx(b, rel=1e-5, abs=1e-6)
+
+
+@LOSSES
+def test_advance_stops_where_it_is_told(rng, costs):
+    part = Part(rng, costs)
+    _, gap = part.measure()
+    part.advance(target=0.9 * gap)
+    _, at_target = part.measure()
+    part.advance(target=0.0)
+    assert part.measure()[1] < at_target
+    before = part.alpha.copy()
+    part.advance(max_passes=0)
+    np.testing.assert_array_equal(part.alpha, before)

@@ -17,9 +17,9 @@ ROW = 4 * 8 + 8 + 4 + 8
 # Descending on a class: its dual, its scores, the order of the documents that still move, how much
 # they do, its target.
 DESCENT = 8 + 8 + 4 + 4 + 1
-# A document that is gathered to descend on: its row, its dual, its score, its target, its place,
-# and all of these once more while they are put together; and what descending on it needs.
-GATHERED = 2 * (4 * 8 + 8 + 8 + 1 + 8) + DESCENT
+# A document that is gathered to descend on: its row, its dual, its score and its target, all of
+# these once more while they are put together; its place, and what descending on it needs.
+GATHERED = 2 * (4 * 8 + 8 + 8 + 1) + 8 + DESCENT
 # The sweeps that classes share: dual, scores and targets of each lane, the last twice.
 SWEEP = LANES * (4 + 4 + 2)
 

@@ -48,6 +48,11 @@ class Lexicon:
         self._words = _read_words(join_tokens(self._words, kept))
         return number_features(kept, used.size)
 
+    def close(self) -> None:
+        """Give up the table that words are found by: no more of them will be numbered."""
+        keys, slots = self._words.keys[:0], self._words.slots[:0]
+        self._words = self._words._replace(keys=keys.copy(), slots=slots.copy())
+
     def spell(self, numbers: NDArray[Any]) -> list[str]:
         """Return the words of some numbers."""
         return spell(self._words, numbers)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.budget.costs import Costs
+from spokeshave.budget.costs import DUAL, Costs
 from spokeshave.budget.room import Room
 from spokeshave.budget.sample import Sample
 from spokeshave.budget.survey import Survey
@@ -134,6 +134,11 @@ class Cut:
             f"before), {self.per_document:.1f} in a document: {write_size(self.n_bytes)}, "
             f"to be trained on {where}"
         )
+
+
+def measure_disk(cut: Cut, n_documents: int, costs: Costs) -> int:
+    """Return how many bytes are going to be on the disk: documents, and duals in rounds."""
+    return cut.n_bytes + (0 if cut.in_memory else costs.n_busy * DUAL * n_documents)
 
 
 def count_fitting(

@@ -26,7 +26,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from spokeshave.budget.costs import GATHERED
+from spokeshave.budget.costs import CELL, GATHERED
 from spokeshave.budget.shards import Block, Shard
 from spokeshave.budget.store import count_up
 from spokeshave.kernels.descent import Task, add_up, advance, judge, polish, score
@@ -170,7 +170,8 @@ def _train_in_rounds(
             break
         target = 0.5 * setting.stop.tol * primal
         b = gathered.descend(objective, k, w, b, target, setting.seed + n_rounds)
-        dual.write(gathered.places, gathered.beta)
+        gathered.write(dual)
+        del gathered  # before the next round gathers others
     found = Found(float(b), primal, gap, n_rounds)
     part = done.with_suffix(".part.npz")
     np.savez(part, w=w, found=np.array(found))
@@ -194,12 +195,6 @@ class Dual:
         first, last = bounds
         mapped: Any = np.memmap(self.path, np.float64, "r+", offset=8 * first, shape=last - first)
         return np.asarray(mapped)
-
-    def write(self, places: NDArray[np.int64], beta: NDArray[np.float64]) -> None:
-        """Write the dual of some documents, in ascending order."""
-        if places.size:
-            first = int(places[0])
-            self.map((first, int(places[-1]) + 1))[places - first] = beta
 
 
 def _recall(objective: Objective, setting: Setting, dual: Dual, w: NDArray[np.float64]) -> float:
@@ -225,7 +220,7 @@ def _go_round(
     primal = gap = 0.0
     room = setting.room // min(effective_n_jobs(setting.n_jobs), len(objective.codes))
     left = sum(shard.n_nonzeros + len(shard) for shard in setting.shards)
-    gathered = Gathered()
+    gathered = Gathered(room)
     for shard in setting.shards:
         size = shard.n_nonzeros + len(shard)
         with shard.open() as block:
@@ -236,7 +231,7 @@ def _go_round(
             primal_here, gap_here = judge(block.rows, task, beta, margins, violation)
             share = (room - gathered.n_bytes) * size // max(left, 1)
             chosen = _choose(block.rows, violation, share, random)
-            gathered.add(block.rows, task.y, beta, margins, chosen, shard.documents[0])
+            gathered.add(block.rows, task.y, beta, margins, chosen, shard.documents)
         primal, gap, left = primal + primal_here, gap + gap_here, left - size
     return primal, gap, gathered
 
@@ -256,14 +251,24 @@ def _choose(
 
 
 class Gathered:
-    """Documents gathered from many ranges, to descend on."""
+    """Documents gathered from many ranges, to descend on.
 
-    places: NDArray[np.int64]
-    beta: NDArray[np.float64]
+    Parameters
+    ----------
+    room : int
+        Bytes that all of them take, at most.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, room: int) -> None:
         self.n_bytes = 0
+        self.beta = np.empty(0)
+        self._ranges: list[tuple[tuple[int, int], NDArray[np.intp]]] = []
         self._parts: list[dict[str, NDArray[Any]]] = []
+        # Memory for cells is taken as it is filled. Were they joined in the end, they would be
+        # there twice.
+        self._features = np.empty(room // CELL + 1, np.uint32)
+        self._values: NDArray[Any] | None = None
+        self._n_cells = 0
 
     def add(
         self,
@@ -272,30 +277,24 @@ class Gathered:
         beta: NDArray[np.float64],
         margins: NDArray[np.float64],
         chosen: NDArray[np.intp],
-        first: int,
+        documents: tuple[int, int],
     ) -> None:
-        """Copy the chosen documents of a range that begins with document ``first``."""
+        """Copy the chosen documents of a range."""
         lengths = np.diff(rows.indptr.astype(np.int64))[chosen]
-        n_cells = int(lengths.sum())
-        features = np.empty(n_cells, np.uint32)
-        values = None if rows.data is None else np.empty(n_cells, rows.data.dtype)
-        gather_rows(rows.indptr, rows.indices, rows.data, chosen, features, values)
-        part: dict[str, NDArray[Any]] = {
-            "lengths": lengths,
-            "features": features,
-            "scale": rows.scale[chosen],
-            "squared_length": rows.squared_length[chosen],
-            "weight": rows.weight[chosen],
-            "y": y[chosen],
-            "beta": beta[chosen],
-            "margins": margins[chosen],
-            "places": chosen + first,
-        }
-        if values is not None:
-            part["values"] = values
-            self.n_bytes += values.nbytes
-        self._parts.append(part)
-        self.n_bytes += features.nbytes + GATHERED * len(chosen)
+        self._gather(rows, chosen, int(lengths.sum()))
+        self.n_bytes += GATHERED * len(chosen)
+        self._ranges.append((documents, chosen))
+        self._parts.append(
+            {
+                "lengths": lengths,
+                "scale": rows.scale[chosen],
+                "squared_length": rows.squared_length[chosen],
+                "weight": rows.weight[chosen],
+                "y": y[chosen],
+                "beta": beta[chosen],
+                "margins": margins[chosen],
+            }
+        )
 
     def descend(
         self,
@@ -306,17 +305,17 @@ class Gathered:
         target: float,
         seed: int,
     ) -> float:
-        """Descend on the documents; return the intercept, and leave their dual to be read."""
-        values = self._join("values") if "values" in self._parts[0] else None
+        """Descend on the documents; return the intercept, and leave their dual in ``beta``."""
+        n_cells = self._n_cells
         rows = Rows(
             count_up(self._join("lengths")).astype(np.uint64),
-            self._join("features"),
-            values,
+            self._features[:n_cells],
+            None if self._values is None else self._values[:n_cells],
             self._join("scale"),
             self._join("squared_length"),
             self._join("weight"),
         )
-        self.beta, self.places = self._join("beta"), self._join("places")
+        self.beta = self._join("beta")
         task = Task(self._join("y"), objective.box[k], objective.ridge[k])
         found: float = advance(
             *(rows, task, objective.bias, self.beta, w, b, self._join("margins")),
@@ -324,8 +323,32 @@ class Gathered:
         )
         return found
 
+    def write(self, dual: Dual) -> None:
+        """Write the dual of the documents to where it came from."""
+        first = 0
+        for documents, chosen in self._ranges:
+            last = first + len(chosen)
+            if len(chosen):
+                dual.map(documents)[chosen] = self.beta[first:last]
+            first = last
+
+    def _gather(self, rows: Rows, chosen: NDArray[np.intp], n_cells: int) -> None:
+        if rows.data is not None and self._values is None:
+            self._features = self._features[: len(self._features) // 2 + 1]
+            self._values = np.empty(len(self._features), rows.data.dtype)
+        last = self._n_cells + n_cells
+        if last > len(self._features):  # one document may be too large for the room
+            self._features = np.append(self._features, np.empty(n_cells, np.uint32))
+            if self._values is not None:
+                self._values = np.append(self._values, np.empty(n_cells, self._values.dtype))
+        cells = slice(self._n_cells, last)
+        values = None if self._values is None else self._values[cells]
+        gather_rows(rows.indptr, rows.indices, rows.data, chosen, self._features[cells], values)
+        self._n_cells = last
+        self.n_bytes += n_cells * (CELL if values is None else CELL + values.itemsize)
+
     def _join(self, name: str) -> NDArray[Any]:
-        """Return one array of all parts, which lose theirs: cells are not to be there twice."""
+        """Return one array of all parts, which lose theirs."""
         return np.concatenate([part.pop(name) for part in self._parts])
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spokeshave.budget.classes import Classes
 from spokeshave.budget.costs import Costs
 from spokeshave.budget.memory import give_back, measure_resident
-from spokeshave.budget.plan import Cut, Plan, make_plan
+from spokeshave.budget.plan import Cut, Plan, make_plan, measure_disk
 from spokeshave.budget.reducing import Reduced, complain_of_change, load_reduced, reduce_feed
 from spokeshave.budget.request import Feed, Reporter, Request
 from spokeshave.budget.room import LEAST, SPARE, Room, find_room
@@ -99,6 +99,8 @@ def run(
     if feed.stamps != stamps:
         workplace.clear()
         raise complain_of_change(feed)
+    if not workplace.has("reduced"):
+        workplace.require(measure_disk(selection.cut, survey.n_documents, costs))
     _reduce(feed, request, workplace, selection, classes, survey, checksum, reporter)
     reporter.begin("training")
     weights = _train(request, workplace, len(selection.features), objective, costs, reporter)

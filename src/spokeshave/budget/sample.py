@@ -125,6 +125,11 @@ class Sample:
         if self.lexicon is not None:
             self.renumber(self.lexicon.forget(self.count() > 0))
 
+    def close(self) -> None:
+        """Give up what only more documents would need."""
+        if self.lexicon is not None:
+            self.lexicon.close()
+
     def stop_growing(self, n_classes: int) -> None:
         """Make what there is the limit: memory is short before it was expected to be."""
         self.limit = min(self.limit, self.estimate(n_classes))

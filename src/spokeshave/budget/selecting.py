@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.budget.costs import Costs
+from spokeshave.budget.memory import give_back
 from spokeshave.budget.plan import Cut, Plan, count_bearable, count_fitting
 from spokeshave.budget.ranker import MOST_JUDGES, Ranker, Remaining, prune
 from spokeshave.budget.request import Request
@@ -42,7 +43,9 @@ def select_features(
 ) -> Selection:
     """Prune, rank and cut the features of the subset, whose documents are not the same after."""
     sample = surveyed.sample
+    sample.close()
     sample.thin_judges(MOST_JUDGES)
+    give_back()
     if request.by != "normal":  # whose criteria take a matrix, and copies of it
         sample.thin(0.4)
     pruned = _prune(sample, request)

@@ -70,8 +70,8 @@ class BudgetCurve:
     ... )
     >>> [pair.n_documents for pair in curve.pairs]
     [736, 1200]
-    >>> curve.best().n_documents
-    1200
+    >>> curve.best().n_features
+    64
     """
 
     memory: int
@@ -200,10 +200,17 @@ def _count_fitting(X: sparse.csr_matrix, n_bytes: int) -> int:
 
 
 def _list_sizes(first: int, last: int) -> Iterator[int]:
-    """Yield numbers of documents, each twice the one before, and the last."""
-    while first < last:
+    """Yield numbers of documents, each twice the one before but for the last.
+
+    Examples
+    --------
+    >>> list(_list_sizes(3, 20)), list(_list_sizes(3, 13)), list(_list_sizes(19, 20))
+    ([3, 6, 12, 20], [3, 6, 13], [19, 20])
+    """
+    if first < last:
         yield first
-        first *= 2
+        while (first := 2 * first) < 0.75 * last:
+            yield first
     yield last
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from spokeshave.figures import write_size
 from spokeshave.whole_files import write_whole
 
 RUN = "run.json"
@@ -76,9 +77,14 @@ class Workplace:
             shutil.rmtree(part, ignore_errors=True)
             raise
 
-    def leave(self, stage: str) -> None:
-        """Remove what a stage has left."""
-        shutil.rmtree(self.folder / stage, ignore_errors=True)
+    def require(self, n_bytes: int) -> None:
+        """Raise where the disk has less free than what is going to be written."""
+        free = shutil.disk_usage(self.folder).free
+        if free < n_bytes:
+            raise ValueError(
+                f"{self.folder}: {write_size(n_bytes)} are going to be written there, and "
+                f"{write_size(free)} are free; name another folder or free more."
+            )
 
     def clear(self) -> None:
         """Remove everything."""

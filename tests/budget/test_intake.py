@@ -1,0 +1,252 @@
+"""Batches of documents turned into rows, in threads and in order."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from made_batches import Feed, documents, list_words, make_request, to_dense
+from spokeshave import DocumentVectorizer
+from spokeshave.budget.classes import Classes
+from spokeshave.budget.intake import (
+    TextIntake,
+    VectorIntake,
+    chain,
+    make_intake,
+    map_ahead,
+)
+from spokeshave.budget.lexicon import make_words, spell
+from spokeshave.budget.store import number_features
+from spokeshave.corpus.documents import Texts, Vectors
+
+TEXTS = [
+    "The ASH has a <b>grey</b> bark, grey &amp; rough",
+    "<p>Größe &lt;GRÖSSE&gt;</p> bark",
+    "",
+    "... --- ...",
+    "ΣΊΤΟΣ, σίτος: 中文 x² ½",
+    "bark bark bark ash",
+]
+LABELS = ["ash", "ash", "none", "none", "other", "ash"]
+THREADS = pytest.mark.parametrize("n_threads", [1, 2, 5])
+
+
+def to_matrix(incoming, names, columns):
+    """Return rows of features as a matrix with a column for each word."""
+    X = np.zeros((incoming.n_documents, len(columns)))
+    ends = incoming.indptr.tolist()
+    values = np.ones(incoming.features.size) if incoming.values is None else incoming.values
+    for i, (first, last) in enumerate(pairwise(ends)):
+        for p in range(first, last):
+            if names[incoming.features[p]] in columns:
+                X[i, columns[names[incoming.features[p]]]] = values[p]
+    return X
+
+
+@pytest.mark.parametrize("strip_markup", [True, False])
+@pytest.mark.parametrize("has_values", [True, False])
+def test_scan_finds_what_the_vectorizer_finds(strip_markup, has_values):
+    weighting = "counts" if has_values else "binary"
+    vectorizer = DocumentVectorizer(
+        weighting=weighting, norm=None, min_df=1, strip_markup=strip_markup
+    )
+    expected = vectorizer.fit_transform(TEXTS).toarray()
+    intake = TextIntake(strip_markup=strip_markup, has_values=has_values)
+    incoming = intake.scan(Texts(TEXTS, LABELS))
+    names = spell(incoming.words, np.arange(int(incoming.words.size[0])))
+    assert sorted(names) == list(vectorizer.vocabulary_)
+    assert len(set(incoming.list_words().tolist())) == len(names)
+    found = to_matrix(incoming, names, vectorizer.vocabulary_)
+    np.testing.assert_array_equal(found, expected)
+    assert incoming.labels == LABELS
+    assert incoming.n_documents == len(TEXTS)
+
+
+@pytest.mark.parametrize("strip_markup", [True, False])
+@pytest.mark.parametrize("has_values", [True, False])
+def test_find_gives_what_the_vectorizer_gives_for_words_it_knows(strip_markup, has_values):
+    weighting = "counts" if has_values else "binary"
+    vectorizer = DocumentVectorizer(
+        weighting=weighting, norm=None, min_df=1, strip_markup=strip_markup
+    ).fit(["grey bark of an oak", "größe 中文 amp"])
+    names = list(vectorizer.vocabulary_)
+    intake = TextIntake(strip_markup=strip_markup, has_values=has_values)
+    incoming = intake.find(Texts(TEXTS, LABELS), make_words(names))
+    expected = vectorizer.transform(TEXTS).toarray()
+    np.testing.assert_array_equal(to_matrix(incoming, names, vectorizer.vocabulary_), expected)
+    assert incoming.features.size == np.count_nonzero(expected)
+    assert (incoming.values is not None) == has_values
+    assert incoming.checksum == intake.scan(Texts(TEXTS, LABELS)).checksum
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.text(max_size=20), max_size=6), st.sets(st.text("aoß1", min_size=1, max_size=2)))
+def test_known_words_of_any_text_are_found(texts, known):
+    names = sorted(known)
+    intake = TextIntake(strip_markup=False, has_values=True)
+    incoming = intake.find(Texts(texts, [""] * len(texts)), make_words(names))
+    for text, (first, last) in zip(texts, pairwise(incoming.indptr.tolist()), strict=True):
+        expected = {word: n for word, n in Counter(list_words(text)).items() if word in known}
+        words = [names[number] for number in incoming.features[first:last]]
+        counts = incoming.values[first:last].astype(int).tolist()
+        assert dict(zip(words, counts, strict=True)) == expected
+
+
+@settings(deadline=None, max_examples=50)
+@given(documents(), st.permutations(range(9)), st.integers(0, 9))
+def test_known_features_of_vectors_are_found(collection, order, n_kept):
+    X, labels = collection
+    intake, kept = VectorIntake(), np.array(order[:n_kept], int)
+    scanned = intake.scan(Vectors(X, labels, None))
+    np.testing.assert_array_equal(
+        to_dense(scanned.indptr, scanned.features, scanned.values), X.toarray()
+    )
+    known = number_features(kept, int(kept.max(initial=-1)) + 1)
+    found = intake.find(Vectors(X, labels, None), known)
+    rows = to_dense(found.indptr, found.features, found.values)
+    np.testing.assert_array_equal(rows[:, :n_kept], X.toarray()[:, kept])
+    assert found.features.size == np.count_nonzero(X.toarray()[:, kept])
+    assert found.checksum == scanned.checksum
+    assert found.labels == labels
+
+
+def test_vectors_may_be_narrower_or_wider_than_what_is_known():
+    known = number_features(np.array([3, 1]), 4)
+    for width in (2, 4, 7):
+        X = sparse.csr_matrix(np.arange(1.0, 2 * width + 1).reshape(2, width))
+        found = VectorIntake().find(Vectors(X, ["a", "b"], None), known)
+        expected = np.zeros((2, 9))
+        expected[:, 1] = X[:, [1]].toarray().ravel()
+        if width > 3:
+            expected[:, 0] = X[:, [3]].toarray().ravel()
+        rows = to_dense(found.indptr, found.features, found.values)
+        np.testing.assert_array_equal(rows, expected)
+
+
+def sum_up(texts, labels, size=2):
+    """Return the checksum of documents that come in batches."""
+    intake, checksum = TextIntake(strip_markup=False, has_values=False), 0
+    for first in range(0, len(texts), size):
+        batch = Texts(texts[first : first + size], labels[first : first + size])
+        checksum = chain(checksum, intake.scan(batch).checksum)
+    return checksum
+
+
+def test_the_checksum_of_texts_changes_with_any_text_label_or_order():
+    texts, labels = ["oak", "ash", "yew tree", "elm"], ["a", "b", "a", "b"]
+    changes = [
+        (["oak", "ash", "yew trees", "elm"], labels),
+        (["oaka", "sh", "yew tree", "elm"], labels),
+        (texts, ["a", "b", "b", "b"]),
+        (texts, [("a",), "b", "a", "b"]),
+        (["ash", "oak", "yew tree", "elm"], ["b", "a", "a", "b"]),
+        (["yew tree", "elm", "oak", "ash"], labels),
+        (texts[:3], labels[:3]),
+        ([*texts, ""], [*labels, "a"]),
+    ]
+    sums = [sum_up(*change) for change in [(texts, labels), *changes]]
+    assert len(set(sums)) == len(sums)
+    assert sum_up(list(texts), list(labels)) == sums[0]
+
+
+def test_the_checksum_of_vectors_changes_with_any_cell_label_or_order():
+    X = sparse.csr_matrix([[1.0, 0, 2], [0, 3, 0], [0, 0, 0]])
+    labels, sums = ["a", "b", "a"], set()
+    for other in (X, 2 * X, X[:, [1, 0, 2]], X[[1, 0, 2]], X[[0, 2, 1]], X[:2]):
+        for names in (labels, ["a", "b", "b"]):
+            found = VectorIntake().scan(Vectors(other, names[: other.shape[0]], None))
+            sums.add(found.checksum)
+    assert len(sums) == 12 - 1  # without the third document both names are the same
+
+
+def test_documents_are_encoded_with_their_classes():
+    intake, classes = TextIntake(strip_markup=False, has_values=False), Classes()
+    incoming = intake.scan(Texts(["oak", "", "ash oak"], [("b", "a"), (), ("a",)]))
+    batch = incoming.encode(classes)
+    assert batch.code_ends.tolist() == [0, 2, 2, 3]
+    assert batch.codes.tolist() == [0, 1, 1]
+    assert batch.indptr.tolist() == [0, 1, 1, 3]
+
+
+def test_an_intake_is_for_what_a_feed_holds():
+    texts, vectors = Feed(["oak"], ["a"]), Feed(sparse.csr_matrix([[1.0]]), ["a"])
+    assert not make_intake(texts, make_request(weighting="binary")).has_values
+    assert make_intake(texts, make_request(weighting="tfidf")).has_values
+    assert make_intake(texts, make_request(strip_markup=True)).strip_markup
+    assert make_intake(vectors, make_request(weighting="binary")).has_values
+
+
+@THREADS
+@given(numbers=st.lists(st.integers(), max_size=30))
+@settings(deadline=None, max_examples=20)
+def test_results_are_in_the_order_of_the_items(n_threads, numbers):
+    assert list(map_ahead(str, numbers, n_threads)) == [str(number) for number in numbers]
+
+
+@THREADS
+def test_later_items_do_not_overtake_a_slow_one(n_threads):
+    is_late = threading.Event()
+
+    def wait_for_the_last(number):
+        if number == n_threads - 1:
+            is_late.set()
+        return number, is_late.wait(10)
+
+    assert list(map_ahead(wait_for_the_last, range(9), n_threads)) == [(i, True) for i in range(9)]
+
+
+@THREADS
+def test_an_error_of_the_function_is_raised_where_its_result_would_be(n_threads):
+    results = map_ahead(lambda number: 6 // number, [3, 2, 0, 1], n_threads)
+    assert [next(results), next(results)] == [2, 3]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+    assert list(results) == []
+
+
+@THREADS
+def test_an_error_of_the_items_is_raised(n_threads):
+    def yield_and_fail():
+        yield from range(3)
+        raise OSError("no more")
+
+    with pytest.raises(OSError, match="no more"):
+        list(map_ahead(str, yield_and_fail(), n_threads))
+
+
+@THREADS
+def test_only_a_few_items_are_taken_ahead(n_threads):
+    taken = []
+    items = (taken.append(number) or number for number in range(1000))
+    results = map_ahead(str, items, n_threads)
+    for n_read in range(1, 20):
+        next(results)
+        assert len(taken) <= n_read + n_threads
+    results.close()
+
+
+@THREADS
+def test_threads_end_when_no_more_is_wanted(n_threads):
+    before = threading.active_count()
+    started = []
+    results = map_ahead(started.append, range(1000), n_threads)
+    next(results)
+    assert threading.active_count() > before
+    results.close()
+    assert threading.active_count() == before
+    assert len(started) <= n_threads + 1
+
+
+@THREADS
+def test_threads_end_after_an_error(n_threads):
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError):
+        list(map_ahead(lambda number: 1 // number, range(100), n_threads))
+    assert threading.active_count() == before

@@ -1,0 +1,131 @@
+"""Counts of the parts of a collection add up to those of the whole, however it is divided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from made_batches import documents, list_words, scan_texts
+from spokeshave.budget.survey import N_SMALLEST, Survey, as_tuple, draw, mix, survey_rows
+
+MASK = 2**64 - 1
+BOUNDS = st.lists(st.integers(0, 12), max_size=4)
+TEXTS = st.lists(st.text("oakash OAKΩß-\n1", max_size=30), max_size=12)
+
+
+def survey_part(X, labels):
+    return survey_rows(X.indices, X.shape[0], labels)
+
+
+def list_parts(n, bounds):
+    return pairwise([0, *sorted(min(bound, n) for bound in bounds), n])
+
+
+def require_equal(one, other):
+    assert one.n_documents == other.n_documents
+    assert one.n_nonzeros == other.n_nonzeros
+    assert one.n_features == other.n_features
+    assert one.class_counts == other.class_counts
+    np.testing.assert_array_equal(one.smallest, other.smallest)
+
+
+@settings(deadline=None)
+@given(documents(), BOUNDS, st.randoms(use_true_random=False))
+def test_parts_add_up_to_the_whole_in_any_order(collection, bounds, random):
+    X, labels = collection
+    parts = [survey_part(X[i:j], labels[i:j]) for i, j in list_parts(len(labels), bounds)]
+    random.shuffle(parts)
+    require_equal(reduce(Survey.merge, parts), survey_part(X, labels))
+    require_equal(reduce(Survey.merge, parts, Survey()), survey_part(X, labels))
+
+
+@settings(deadline=None)
+@given(documents())
+def test_counts_equal_those_of_plain_python(collection):
+    X, labels = collection
+    survey = survey_part(X, labels)
+    assert survey.n_documents == len(labels)
+    assert survey.n_nonzeros == X.nnz
+    assert survey.n_features == max(X.indices, default=-1) + 1
+    assert survey.class_counts == Counter(name for names in labels for name in names)
+    assert survey.n_words == len(set(X.indices.tolist()))
+    assert survey.per_document == X.nnz / max(len(labels), 1)
+
+
+@settings(deadline=None)
+@given(TEXTS, BOUNDS)
+def test_words_are_the_same_in_every_batch(texts, bounds):
+    """Their numbers in a batch are not."""
+    survey = Survey()
+    for i, j in list_parts(len(texts), bounds):
+        incoming = scan_texts(texts[i:j], ["oak"] * (j - i))
+        words = incoming.list_words()
+        survey = survey.merge(survey_rows(incoming.features, j - i, incoming.labels, words=words))
+    tokens = [set(list_words(text)) for text in texts]
+    assert survey.n_words == len(set().union(*tokens))
+    assert survey.n_nonzeros == sum(map(len, tokens))
+    assert survey.n_features == 0
+    assert survey.class_counts["oak"] == len(texts)
+
+
+def survey_numbers(numbers):
+    return survey_rows(np.empty(0), 0, [], words=numbers.astype(np.uint64))
+
+
+@pytest.mark.parametrize("n", [0, 1, N_SMALLEST - 1])
+def test_few_words_are_counted_exactly(n):
+    assert survey_numbers(np.arange(n)).n_words == n
+
+
+@pytest.mark.parametrize("n", [N_SMALLEST, 6_000, 50_000, 300_000])
+@pytest.mark.parametrize("step", [1, 8191])
+def test_many_words_are_counted_to_a_few_per_cent(n, step):
+    assert survey_numbers(step * np.arange(n)).n_words == pytest.approx(n, rel=0.04)
+
+
+def test_many_words_in_parts_are_those_of_the_whole(rng):
+    numbers = rng.integers(0, 20_000, size=60_000)
+    parts = [survey_numbers(part) for part in np.split(numbers, [10, 9_000, 40_000])]
+    require_equal(reduce(Survey.merge, parts), survey_numbers(numbers))
+    assert parts[1].smallest.size == N_SMALLEST
+
+
+def test_a_label_of_several_classes_names_each_once():
+    assert as_tuple(("oak", "ash", "oak")) == ("oak", "ash")
+    assert as_tuple("oak") == ("oak",)
+    assert as_tuple(()) == ()
+    assert as_tuple(3) == (3,)
+
+
+@given(st.lists(st.integers(0, MASK), min_size=1))
+def test_numbers_are_mixed_as_splitmix64_does(numbers):
+    def mix_one(z):
+        z = (z + 0x9E3779B97F4A7C15) & MASK
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+        return z ^ z >> 31
+
+    assert mix(np.array(numbers, np.uint64)).tolist() == [mix_one(number) for number in numbers]
+
+
+@given(st.integers(0, 2**31), st.integers(0, 10**12), st.lists(st.integers(0, 50), max_size=5))
+def test_lots_do_not_depend_on_how_a_stream_is_divided(seed, first, sizes):
+    ends = np.cumsum([first, *sizes])
+    parts = [draw(seed, int(begin), int(end - begin)) for begin, end in pairwise(ends)]
+    whole = draw(seed, first, sum(sizes))
+    np.testing.assert_array_equal(np.concatenate([np.empty(0), *parts]), whole)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**31])
+def test_lots_are_uniform_and_other_seeds_draw_others(seed):
+    lots = draw(seed, 0, 50_000)
+    assert stats.kstest(lots, "uniform").pvalue > 0.001
+    for other in (lots[1:], draw(seed + 1, 0, 49_999)):
+        assert abs(np.corrcoef(lots[:-1], other)[0, 1]) < 0.02

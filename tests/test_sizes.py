@@ -1,0 +1,63 @@
+"""Amounts of memory, as people write them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spokeshave.sizes import UNITS, parse_size
+
+
+@pytest.mark.parametrize(
+    ("size", "n_bytes"),
+    [
+        (1, 1),
+        (np.int64(4096), 4096),
+        ("7", 7),
+        ("512MB", 512_000_000),
+        ("2GB", 2_000_000_000),
+        ("2 gb", 2_000_000_000),
+        (" 1.5 GiB ", 1_610_612_736),
+        ("10kb", 10_000),
+        ("10KiB", 10_240),
+        ("3B", 3),
+        ("1TB", 10**12),
+        ("0.5TiB", 2**39),
+    ],
+    ids=str,
+)
+def test_sizes_are_numbers_of_bytes(size, n_bytes):
+    found = parse_size(size)
+    assert found == n_bytes
+    assert type(found) is int
+
+
+@given(st.integers(1, 8000), st.sampled_from(sorted(UNITS)), st.booleans())
+def test_whole_numbers_of_any_unit_are_exact(number, unit, is_lower):
+    text = f"{number}{unit}"
+    assert parse_size(text.lower() if is_lower else text) == number * UNITS[unit]
+
+
+NUMBERS = [0, -5, True, False, None, 2e9, b"2GB", [2]]
+TEXTS = ["", "MB", "0", "0GB", "-1GB", "1e9", "2 G B", "2GBs", "2,5GB", "two", "1.GB", ".5GB"]
+
+
+@pytest.mark.parametrize("size", [*NUMBERS, *TEXTS, "0.1B", "nan", "inf"], ids=repr)
+def test_anything_else_gets_one_sentence(size):
+    sentence = "memory must be a number of bytes, or text such as '512MB', .* Got .* instead."
+    with pytest.raises(ValueError, match=sentence) as caught:
+        parse_size(size)
+    assert repr(size) in str(caught.value)
+
+
+@pytest.mark.xfail(strict=True, raises=OverflowError, reason="a number beyond all floats overflows")
+def test_a_number_beyond_all_floats_gets_one_sentence():
+    with pytest.raises(ValueError, match="memory must be"):
+        parse_size("9" * 400 + "GB")
+
+
+def test_the_sentence_names_the_parameter():
+    with pytest.raises(ValueError, match="room must be a number of bytes"):
+        parse_size("much", "room")
