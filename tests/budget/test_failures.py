@@ -105,7 +105,9 @@ def agree(model, other, texts):
 
 def list_stages(work):
     """Return the stages that are finished, and nothing else may be there."""
-    names = set(os.listdir(work)) - {"run.json"}
+    if not work.exists():
+        return set()
+    names = {name for name in os.listdir(work) if not name.endswith(".json")}
     assert names <= {"survey", "ranking", "reduced", "training"}
     return names
 
@@ -300,8 +302,7 @@ def test_a_full_disk_is_told_of_and_leaves_what_is_finished(
         assert list_stages(work) - {"training"} == {
             FOLDERS[done] for done in STAGES[: STAGES.index(stage)]
         }
-        assert str(caught.value.filename).startswith(str(work))
-        assert caught.value.strerror == "File too large"
+        assert str(work) in str(caught.value)
         agree(fit(source, folder=work), whole[is_in_rounds], texts)
     assert not work.exists()
 
@@ -373,7 +374,7 @@ def test_an_empty_folder_will_do(source, work):
         ({"nonzeros_per_document": 5}, "nonzeros_per_document"),
         ({"by": "chi2"}, "by"),
         ({"tolerance": 0.1}, "tolerance"),
-        ({"random_state": 1}, "seed"),
+        ({"random_state": 1}, "random_state"),
         ({"estimator": DualLinearSVC(C=2, random_state=0)}, "estimator"),
         ({"vectorizer": DocumentVectorizer(weighting="counts")}, "vectorizer"),
         ({"by": "bns", "tolerance": 0.1}, "by, tolerance"),

@@ -19,7 +19,7 @@ WORDS = (
     .map(lambda words: words[0])
 )
 VOCABULARIES = st.lists(WORDS, unique=True, max_size=30)
-EXAMPLES = settings(deadline=None, max_examples=60)
+EXAMPLES = settings(deadline=None, max_examples=40)
 
 
 def number_all(lexicon, words):

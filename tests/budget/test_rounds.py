@@ -17,7 +17,7 @@ from spokeshave.budget import rounds
 from spokeshave.budget.costs import GATHERED
 from spokeshave.budget.rounds import Setting, train_classes
 from spokeshave.budget.shards import list_shards
-from spokeshave.kernels.descent import advance
+from spokeshave.kernels.descent import advance, judge
 from spokeshave.solver import Stop
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -171,6 +171,24 @@ def test_what_is_gathered_fits_in_the_room(tmp_path, monkeypatch, has_values, n_
     collection = Collection(tmp_path, X, y, has_values=has_values)
     collection.train(room=SOME, n_jobs=n_jobs)
     assert SOME // 2 < n_jobs * max(sizes) < SOME + 500
+
+
+@LOSSES
+@pytest.mark.parametrize("room", [FEW, ALL])
+def test_only_documents_that_do_not_rest_are_descended_on(tmp_path, monkeypatch, loss, room):
+    sizes = []
+
+    def advance_and_look(rows, task, bias, beta, w, b, margins, *arguments):
+        violation = np.empty(beta.size)
+        judge(rows, task, beta, margins, violation)
+        assert (violation >= 0).all()
+        sizes.append(beta.size)
+        return advance(rows, task, bias, beta, w, b, margins, *arguments)
+
+    monkeypatch.setattr(rounds, "advance", advance_and_look)
+    collection = Collection(tmp_path, *make_text(2), loss=loss)
+    collection.train(room=room, tol=0.01)
+    assert min(sizes) > 0
 
 
 @LOSSES

@@ -44,7 +44,7 @@ def read(block):
 
 @VALUES
 @EACH_NORM
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(documents(), BOUNDS, SIZES)
 def test_documents_come_back_in_ranges_of_any_size(
     tmp_path_factory, has_values, norm, collection, bounds, most
@@ -74,7 +74,7 @@ def test_documents_come_back_in_ranges_of_any_size(
                 assert block.find_class(code).tolist() == signs
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(documents(max_size=12), BOUNDS, SIZES)
 def test_ranges_follow_one_another_and_are_no_larger_than_they_may_be(
     tmp_path_factory, collection, bounds, most
@@ -136,7 +136,7 @@ def test_training_on_a_range_leaves_the_files_alone(tmp_path, rng):
 
 @VALUES
 @EACH_NORM
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(documents())
 def test_lengths_equal_those_of_dense_rows(has_values, norm, collection):
     X, _ = collection

@@ -36,7 +36,7 @@ def require_equal(one, other):
     np.testing.assert_array_equal(one.smallest, other.smallest)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(documents(), BOUNDS, st.randoms(use_true_random=False))
 def test_parts_add_up_to_the_whole_in_any_order(collection, bounds, random):
     X, labels = collection
@@ -46,7 +46,7 @@ def test_parts_add_up_to_the_whole_in_any_order(collection, bounds, random):
     require_equal(reduce(Survey.merge, parts, Survey()), survey_part(X, labels))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(documents())
 def test_counts_equal_those_of_plain_python(collection):
     X, labels = collection
@@ -59,7 +59,7 @@ def test_counts_equal_those_of_plain_python(collection):
     assert survey.per_document == X.nnz / max(len(labels), 1)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(TEXTS, BOUNDS)
 def test_words_are_the_same_in_every_batch(texts, bounds):
     """Their numbers in a batch are not."""

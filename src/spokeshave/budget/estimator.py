@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -12,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,7 +25,7 @@ from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import Result, run
 from spokeshave.budget.survey import Survey
 from spokeshave.budget.workplace import Workplace
-from spokeshave.checkpoint import digest
+from spokeshave.checkpoint import describe, digest
 from spokeshave.corpus.column_names import Column
 from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.supply import open_supply
@@ -295,16 +297,22 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         prepare(is_text=feed.is_text, has_values=has_values)
         request = self._make_request(svc, vectorizer, feed, norm)
         with self._open_workplace(feed, request) as workplace:
+            request = replace(request, seed=workplace.remember("seed", request.seed))
             result = run(feed, request, workplace, reporter)
         self._take(result, feed, norm)
 
-    def _check_parameters(self, svc: DualLinearSVC, vectorizer: DocumentVectorizer) -> None:
+    def _check_parameters(self, svc: DualLinearSVC, vectorizer: Any) -> None:
         svc.check_parameters()
+        if not isinstance(vectorizer, DocumentVectorizer):
+            raise ValueError(
+                f"vectorizer must be a DocumentVectorizer. Got {type(vectorizer).__name__} instead."
+            )
         vectorizer.check_parameters()
         check_criterion(self.by)
         if self.nonzeros_per_document is not None:
             check_nonzeros(self.nonzeros_per_document)
-        if not 0 <= self.tolerance < 1:
+        tolerance: Any = self.tolerance
+        if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < 1:
             raise ValueError(
                 f"tolerance must be from 0 to below 1. Got {self.tolerance!r} instead."
             )
@@ -316,7 +324,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
 
         def pose(names: NDArray[Any], codes: NDArray[np.intp], survey: Survey) -> Objective:
             sizes = np.array([survey.class_counts[name] for name in names.tolist()], float)
-            prices = price_errors(svc, names, sizes, survey.n_documents, feed.is_multilabel)
+            labels = feed.classes[names] if isinstance(feed, MatrixFeed) else names
+            prices = price_errors(svc, labels, sizes, survey.n_documents, feed.is_multilabel)
             return Objective(*prices, codes)
 
         return Request(
@@ -345,23 +354,27 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
                 yield Workplace(Path(folder, "work"), {})
             return
         workplace = Workplace(self.folder, self._take_fingerprint(feed, request))
-        yield workplace
-        workplace.clear()
+        try:
+            yield workplace
+            workplace.clear()
+        finally:
+            workplace.leave()
 
     def _take_fingerprint(self, feed: Feed, request: Request) -> dict[str, Any]:
         """Return what a run depends on, by name."""
-        svc = make_svc(self.estimator, self.n_jobs, self.random_state)
-        vectorizer = self.vectorizer or DocumentVectorizer()
+        svc = make_svc(self.estimator, None, None).set_params(n_jobs=None)
+        vectorizer = clone(self.vectorizer or DocumentVectorizer())
+        vectorizer.set_params(n_jobs=None, stop_words=sorted(request.stop_words))
         return {
             "version": list_versions()["spokeshave"],
             "documents": feed.stamps,
             "memory": request.memory,
-            "estimator": digest(svc.get_params()),
-            "vectorizer": digest(vectorizer.get_params()),
+            "estimator": describe(svc),
+            "vectorizer": describe(vectorizer),
             "nonzeros_per_document": self.nonzeros_per_document,
             "by": self.by,
             "tolerance": self.tolerance,
-            "seed": request.seed,
+            "random_state": describe(self.random_state),
         }
 
     def _take(self, result: Result, feed: Feed, norm: str | None) -> None:
@@ -372,6 +385,9 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self.idf_ = result.idf
         weights = result.weights
         self.coef_, self.intercept_ = weights.coef, weights.intercept
+        if not feed.is_text:  # the most frequent came first
+            order = np.argsort(self.features_)
+            self.features_, self.coef_ = self.features_[order], self.coef_[:, order]
         self.objective_, self.duality_gap_ = weights.objective, weights.gap
         self.n_rounds_ = weights.n_rounds
         self.n_iter_ = max(1, weights.n_rounds)
@@ -394,7 +410,7 @@ class MatrixFeed:
     is_text, name = False, "X"
 
     def __init__(self, X: sparse.csr_matrix, y: Any, classes: NDArray[Any]) -> None:
-        self._X, self._y = X, y
+        self._X, self._y, self.classes = X, y, classes
         self.is_multilabel = y.ndim == 2
         self.class_names = list(range(len(classes)))
         self._codes = y if self.is_multilabel else np.searchsorted(classes, y)

@@ -12,6 +12,8 @@ from spokeshave.budget.store import number_features
 from spokeshave.corpus.spelling import make_alphabet
 from spokeshave.kernels.tokens import Words, absorb, empty_words, join_tokens, scan
 
+FEWEST = 1 << 12  # words that there is room for in any case
+
 
 class Lexicon:
     """Words that are numbered as they come, and can be forgotten.
@@ -33,8 +35,14 @@ class Lexicon:
 
     @property
     def n_bytes(self) -> int:
-        """How much memory the words take, and half as much again while there are more and more."""
-        return int(1.5 * sum(array.nbytes for array in self._words))
+        """How much memory the words take, and half as much again while there are more and more.
+
+        It depends on the words alone, and not on how they came: letters, where each ends, and a
+        hash table of four places for each, which grows by doubling.
+        """
+        n_letters = int(self._words.ends[len(self)])
+        capacity = max(FEWEST, 1 << (len(self) - 1).bit_length())
+        return int(1.5 * (2 * n_letters + capacity * (8 + 4 * (8 + 4))))
 
     def number(self, words: Words, tokens: NDArray[Any]) -> NDArray[np.int32]:
         """Return the numbers here of some words of another vocabulary, new ones where needed."""

@@ -13,6 +13,11 @@ def measure_resident() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def measure_installed() -> int:
+    """Return how many bytes of memory the machine has."""
+    return int(psutil.virtual_memory().total)
+
+
 def give_back() -> None:
     """Return memory that is freed but still held to the system, where the system has a way."""
     if sys.platform == "linux":

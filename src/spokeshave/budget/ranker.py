@@ -145,14 +145,14 @@ class Ranker:
 
     def _score(self, sample: Sample, solution: Solution, n_features: int) -> NDArray[np.float64]:
         """Return the largest score of each feature in any class."""
-        scores = np.zeros(n_features)
-        rows: Any = solution.coef
         if self.by != "normal":
             X = to_matrix(make_rows(sample.train, self.norm), n_features)
             y = self._indicate(sample.train).tocsr()
-            rows = rank_features(X, y, self.by, random_state=self.seed, n_jobs=self.n_jobs).scores
-        for row in rows:
-            np.maximum(scores, np.abs(row) if self.by == "normal" else row, out=scores)
+            ranking = rank_features(X, y, self.by, random_state=self.seed, n_jobs=self.n_jobs)
+            return np.asarray(ranking.aggregate("max").scores[0])
+        scores = np.zeros(n_features)
+        for weights in solution.coef:  # one by one: all of them at once would be there twice
+            np.maximum(scores, np.abs(weights), out=scores)
         return scores
 
     def _judge(self, sample: Sample, solution: Solution) -> float:
@@ -200,6 +200,6 @@ def to_matrix(rows: Rows, n_features: int) -> sparse.csr_matrix:
         data *= rows.data
     shape = lengths.size, n_features
     indptr = rows.indptr.astype(np.int64)
-    X = sparse.csr_matrix((data, rows.indices.view(np.int32), indptr), shape=shape)
+    X = sparse.csr_matrix((data, rows.indices.astype(np.int32), indptr), shape=shape)
     X.sort_indices()
     return X

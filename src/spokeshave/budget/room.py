@@ -8,6 +8,7 @@ from spokeshave.budget.memory import measure_resident
 from spokeshave.figures import write_size
 
 SPARE = 48_000_000  # bytes kept free for reading, and for what a stage forgets to give back
+STEP = 1_000_000  # bytes that a floor is rounded up to
 LEAST = 16_000_000  # bytes for documents and weights, without which nothing can be done
 
 
@@ -36,8 +37,9 @@ def find_room(memory: int) -> Room:
     """Return what there is of memory, or raise where it is too little for anything."""
     taken = measure_resident() + SPARE
     if memory < taken + LEAST:
+        floor = -(-(taken + LEAST) // STEP) * STEP
         raise ValueError(
-            f"memory must be at least {write_size(taken + LEAST)}: the process holds "
+            f"memory must be at least {write_size(floor)}: the process holds "
             f"{write_size(taken - SPARE)} before it begins. Got {write_size(memory)} instead."
         )
     return Room(memory, taken)

@@ -34,6 +34,7 @@ from spokeshave.kernels.rows import Rows
 from spokeshave.kernels.thinning import gather_rows
 from spokeshave.solver import Stop
 
+PIECE = 1 << 17  # entries of a dual that are written at a time
 PASSES = 100  # over the documents in memory that still move, at most, in a round
 
 
@@ -187,8 +188,13 @@ class Dual:
         self.path = path
         self.is_new = not path.exists()
         if self.is_new:
-            with path.open("xb") as file:
-                file.truncate(8 * n_documents)
+            part = path.with_suffix(".part")
+            with part.open("wb") as file:
+                # Written, not left as a hole: where the disk is full, writing to a map of a hole
+                # would end the process.
+                for first in range(0, n_documents, PIECE):
+                    file.write(bytes(8 * min(PIECE, n_documents - first)))
+            part.replace(path)
 
     def map(self, bounds: tuple[int, int]) -> NDArray[np.float64]:
         """Map a range of it into memory: what is written there is in the file."""

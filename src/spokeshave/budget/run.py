@@ -96,7 +96,7 @@ def run(
     del surveyed
     give_back()
     reporter.begin("reducing")
-    if feed.stamps != stamps:
+    if _has_changed(feed, stamps):
         workplace.clear()
         raise complain_of_change(feed)
     if not workplace.has("reduced"):
@@ -115,6 +115,13 @@ def run(
         cut=selection.cut,
         reduced=load_reduced(workplace.find("reduced")),
     )
+
+
+def _has_changed(feed: Feed, stamps: list[Any]) -> bool:
+    try:
+        return feed.stamps != stamps
+    except (OSError, CorpusError):  # it is gone
+        return True
 
 
 def _survey(
@@ -188,16 +195,15 @@ def _train(
         share = free // SHARDS
         room = free - share
         most_cells = max(1, most_cells * share // (n_bytes * costs.n_busy))
-    return train_classes(
-        objective,
-        Setting(
-            shards=list_shards(folder, request.norm, most_cells),
-            room=room,
-            folder=workplace.find("training"),
-            n_features=n_features,
-            stop=request.stop,
-            seed=request.seed,
-            n_jobs=request.n_jobs,
-            report=reporter.reach,
-        ),
+    setting = Setting(
+        shards=list_shards(folder, request.norm, most_cells),
+        room=room,
+        folder=workplace.find("training"),
+        n_features=n_features,
+        stop=request.stop,
+        seed=request.seed,
+        n_jobs=request.n_jobs,
+        report=reporter.reach,
     )
+    with workplace.naming():
+        return train_classes(objective, setting)

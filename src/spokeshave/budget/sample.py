@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from spokeshave.budget.costs import Costs
 from spokeshave.budget.lexicon import Lexicon
+from spokeshave.budget.memory import measure_installed
 from spokeshave.budget.store import Batch, Store
-from spokeshave.budget.survey import draw
+from spokeshave.budget.survey import draw, list_distinct
 from spokeshave.kernels.tokens import Words
 
 JUDGES = 0.1  # share of the documents that the ranker is judged by
@@ -58,13 +59,14 @@ class Sample:
     ) -> None:
         self.limit, self.seed = limit, seed
         self.has_values, self.lexicon, self.n_threads = has_values, lexicon, n_threads
-        capacity = max(limit // (8 if has_values else 4), 1024)
+        most = min(limit, measure_installed())  # more may be allowed than there is
+        capacity = max(most // (8 if has_values else 4), 1024)
         self.train = Store(capacity, has_values=has_values)
         self.judges = Store(max(int(capacity * 2 * JUDGES), 1024), has_values=has_values)
         self._lots: list[list[NDArray[np.float64]]] = [[], []]
         self.highest = 1.0
         self.n_seen = 0
-        self._n_columns = 0
+        self._is_used = np.zeros(0, bool)  # of the features that have numbers of their own
 
     def __len__(self) -> int:
         return len(self.train) + len(self.judges)
@@ -82,12 +84,14 @@ class Sample:
     @property
     def n_features(self) -> int:
         """How many features have a number."""
-        return self._n_columns if self.lexicon is None else len(self.lexicon)
+        return self._is_used.size if self.lexicon is None else len(self.lexicon)
 
     def estimate(self, n_classes: int) -> int:
         """Return how many bytes the subset takes, with all that training a ranker on it needs."""
         costs = Costs(n_classes, self.n_threads, self.has_values)
-        n_features = self.n_features * (1 if self.lexicon is None else USEFUL)
+        n_features = (
+            int(self._is_used.sum()) if self.lexicon is None else USEFUL * len(self.lexicon)
+        )
         words = 0 if self.lexicon is None else self.lexicon.n_bytes
         lots = 8 * len(self)
         return int(
@@ -116,14 +120,18 @@ class Sample:
 
     def thin(self, share: float = THINNING) -> None:
         """Keep fewer documents, and forget the words that only the others have."""
-        self.highest *= share
+        lowest = min(lots.min(initial=1.0) for part in self._lots for lots in part)
+        self.highest = max(share * self.highest, np.nextafter(lowest, 1))
         for number, store in enumerate((self.train, self.judges)):
             lots = np.concatenate([np.empty(0), *self._lots[number]])
             is_low = lots < self.highest
             store.keep(is_low)
             self._lots[number] = [lots[is_low]]
-        if self.lexicon is not None:
-            self.renumber(self.lexicon.forget(self.count() > 0))
+        is_used = self.count() > 0
+        if self.lexicon is None:
+            self._is_used = is_used
+        else:
+            self.renumber(self.lexicon.forget(is_used))
 
     def close(self) -> None:
         """Give up what only more documents would need."""
@@ -166,7 +174,7 @@ class Sample:
             np.concatenate([np.empty(0), *lots]).tofile(folder / f"{name}.lots")
         if self.lexicon is not None:
             self.lexicon.save(folder / "lexicon")
-        state = {"highest": self.highest, "n_seen": self.n_seen, "n_columns": self._n_columns}
+        state = {"highest": self.highest, "n_seen": self.n_seen, "n_columns": self._is_used.size}
         (folder / "sample.json").write_text(json.dumps(state))
 
     def load(self, folder: Path) -> None:
@@ -178,15 +186,18 @@ class Sample:
             self.lexicon.load(folder / "lexicon")
         state = json.loads((folder / "sample.json").read_bytes())
         self.highest, self.n_seen = state["highest"], state["n_seen"]
-        self._n_columns = state["n_columns"]
+        self._is_used = np.zeros(state["n_columns"], bool)
+        self._is_used = self.count() > 0
 
     def _number(self, batch: Batch, words: Words | None) -> Batch:
         """Return rows with the numbers that features have here."""
         if self.lexicon is None or words is None:
-            largest = int(batch.features.max(initial=-1))
-            self._n_columns = max(self._n_columns, largest + 1)
+            used = list_distinct(batch.features)
+            n_more = int(used.max(initial=-1)) + 1 - self._is_used.size
+            self._is_used = np.append(self._is_used, np.zeros(max(n_more, 0), bool))
+            self._is_used[used] = True
             return batch
-        tokens = np.unique(batch.features)
+        tokens = list_distinct(batch.features)
         number = np.empty(int(tokens.max(initial=-1)) + 1, np.int32)
         number[tokens] = self.lexicon.number(words, tokens)
         return batch._replace(features=number[batch.features])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,20 +44,21 @@ def select_features(
     """Prune, rank and cut the features of the subset, whose documents are not the same after."""
     sample = surveyed.sample
     sample.close()
-    sample.thin_judges(MOST_JUDGES)
     give_back()
-    if request.by != "normal":  # whose criteria take a matrix, and copies of it
-        sample.thin(0.4)
+    n_sampled = len(sample)
     pruned = _prune(sample, request)
     idf = None
     if sample.lexicon is not None and request.weighting == "tfidf":
-        idf = (np.log((1 + len(sample)) / (1.0 + pruned.frequency)) + 1).astype(np.float32)
+        idf = (np.log((1 + n_sampled) / (1.0 + pruned.frequency)) + 1).astype(np.float32)
     choice = _Choice.everything(pruned.frequency.size)
     if not plan.fits_whole or request.nonzeros_per_document is not None:
+        sample.thin_judges(MOST_JUDGES)
         _prepare(sample, pruned, idf)
         ranker = _make_ranker(request, objective, len(surveyed.classes))
-        choice = _choose(ranker, sample, pruned.frequency, plan.n_documents, request, room, costs)
-    cut = _describe(choice, pruned, len(sample), plan.n_documents, costs)
+        order, value = ranker.rank(sample, pruned.frequency.size)
+        ranked = _Ranked(order, value, accumulate(pruned.frequency, order, n_sampled))
+        choice = _choose(ranker, sample, ranked, plan.n_documents, request, room, costs)
+    cut = _describe(choice, pruned, n_sampled, plan.n_documents, costs)
     numbers = pruned.features[choice.kept]
     features: Any = numbers if sample.lexicon is None else sample.lexicon.spell(numbers)
     return Selection(features, None if idf is None else idf[choice.kept], cut)
@@ -77,18 +78,25 @@ class _Choice:
         return cls(np.arange(n_features), n_features, 0, True)
 
 
+class _Ranked(NamedTuple):
+    """Features from the best on, what they are worth in all, and nonzeros per document of them."""
+
+    order: NDArray[np.uint32]
+    value: float
+    per_document: NDArray[np.float64]
+
+
 def _choose(
     ranker: Ranker,
     sample: Sample,
-    frequency: NDArray[np.int64],
+    ranked: _Ranked,
     n_documents: int,
     request: Request,
     room: Room,
     costs: Costs,
 ) -> _Choice:
-    """Rank, and keep as many features as are wanted, as fit, or as are needed."""
-    order, value = ranker.rank(sample, frequency.size)
-    per_document = accumulate(frequency, order, len(sample))
+    """Keep as many of the features as are wanted, as fit, or as are needed."""
+    order, value, per_document = ranked
     n_fitting, needed = count_fitting(per_document[1:], n_documents, room, costs), 0
     if request.nonzeros_per_document is not None:
         n_kept = int(count_within(per_document, request.nonzeros_per_document))
@@ -124,6 +132,8 @@ def _prune(sample: Sample, request: Request) -> Remaining:
             words = sample.lexicon.spell(np.arange(frequency.size))
             is_stopped = np.array([word in request.stop_words for word in words])
     pruned = prune(frequency, lowest, highest, is_stopped)
+    if not pruned.features.size and sample.lexicon is None:
+        raise ValueError("No feature is left: no document has a value that is not zero.")
     if not pruned.features.size:
         raise ValueError(
             f"No word is left: all {frequency.size} are stop words or outside min_df="

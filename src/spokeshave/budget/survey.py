@@ -72,7 +72,7 @@ class Survey:
             self.n_nonzeros + other.n_nonzeros,
             max(self.n_features, other.n_features),
             self.class_counts + other.class_counts,
-            np.union1d(self.smallest, other.smallest)[:N_SMALLEST],
+            _find_smallest(np.concatenate([self.smallest, other.smallest])),
         )
 
 
@@ -88,14 +88,32 @@ def survey_rows(
     ``words`` are numbers that stand for the distinct words, where features are numbered anew in
     every batch.
     """
-    distinct = np.unique(features).astype(np.uint64) if words is None else words
+    distinct = list_distinct(features).astype(np.uint64) if words is None else words
     return Survey(
         n_rows,
         features.size,
         int(features.max(initial=-1)) + 1 if words is None else 0,
         Counter(name for label in labels for name in as_tuple(label)),
-        np.unique(mix(distinct))[:N_SMALLEST],
+        _find_smallest(mix(distinct)),
     )
+
+
+def _find_smallest(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the smallest hashes, each once, in order."""
+    hashes = np.sort(hashes)
+    is_new = np.append(True, hashes[1:] != hashes[:-1])[: hashes.size]
+    return np.asarray(hashes[is_new][:N_SMALLEST])
+
+
+def list_distinct(numbers: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the distinct ones of many small numbers, in order, without sorting them.
+
+    Examples
+    --------
+    >>> list_distinct(np.array([3, 1, 3]))
+    array([1, 3])
+    """
+    return np.flatnonzero(np.bincount(numbers))
 
 
 def as_tuple(label: Any) -> tuple[Any, ...]:
@@ -111,8 +129,7 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     >>> mix(np.array([1], np.uint64))
     array([10451216379200822465], dtype=uint64)
     """
-    mixed = (numbers + np.uint64(0)) * np.uint64(1)
-    mixed = mixed + _GOLDEN
+    mixed = numbers + _GOLDEN
     for shift, factor in _MIXERS:
         mixed = (mixed ^ mixed >> shift) * factor
     return np.asarray(mixed ^ mixed >> _LAST_SHIFT)

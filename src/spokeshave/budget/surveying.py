@@ -18,6 +18,7 @@ from spokeshave.budget.sample import Sample
 from spokeshave.budget.survey import Survey, survey_rows
 
 BATCH = 250  # documents that are read at a time
+OF_MATRIX = 0.4  # of the memory, where criteria take a matrix, and copies of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ def survey_feed(feed: Feed, request: Request, room: Room, reporter: Reporter) ->
 def make_sample(feed: Feed, request: Request, room: Room) -> Sample:
     """Return an empty subset."""
     return Sample(
-        room.free,
+        room.free if request.by == "normal" else int(OF_MATRIX * room.free),
         seed=request.seed,
         has_values=request.has_values(feed),
         lexicon=Lexicon() if feed.is_text else None,

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from spokeshave.figures import write_size
 from spokeshave.whole_files import write_whole
 
-RUN = "run.json"
+RUN, LOCK = "run.json", "lock.json"
 
 
 class Workplace:
@@ -42,6 +44,8 @@ class Workplace:
         known = json.loads(json.dumps(fingerprint))
         self._make()
         run = self.folder / RUN
+        for part in self.folder.glob(f".{RUN}.*.part"):  # of a run that was killed as it began
+            part.unlink()
         if not run.exists():
             self._refuse_others()
             write_whole(run, json.dumps(known, indent=1).encode())
@@ -50,8 +54,22 @@ class Workplace:
                 f"{self.folder}: a run with other {', '.join(other)} has begun here; repeat its "
                 "arguments, name another folder, or delete this one."
             )
+        self._lock()
         for part in self.folder.glob("*.part"):
-            shutil.rmtree(part)
+            if part.is_dir():
+                shutil.rmtree(part)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no stage is finished."""
+        return not any(path.is_dir() for path in self.folder.iterdir())
+
+    def remember(self, name: str, value: Any) -> Any:
+        """Return what an earlier run has remembered under a name, or remember this."""
+        path = self.folder / f"{name}.json"
+        if not path.exists():
+            write_whole(path, json.dumps(value).encode())
+        return json.loads(path.read_bytes())
 
     def has(self, stage: str) -> bool:
         """Return whether a stage is finished."""
@@ -62,6 +80,18 @@ class Workplace:
         return self.folder / stage
 
     @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Let trouble with the disk name the folder: numpy and buffers forget where they write."""
+        try:
+            yield
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            if error.errno is None:  # numpy counts what was written instead
+                raise OSError(f"{self.folder}: it cannot be written to ({error})") from None
+            raise OSError(error.errno, error.strerror, str(self.folder)) from None
+
+    @contextmanager
     def enter(self, stage: str) -> Iterator[Path]:
         """Give a stage a folder to write to, which takes its name when the stage is done.
 
@@ -69,7 +99,7 @@ class Workplace:
         """
         part = self.folder / f"{stage}.part"
         try:
-            with _naming(self.folder):
+            with self.naming():
                 part.mkdir()
                 yield part
                 part.rename(self.folder / stage)
@@ -90,6 +120,24 @@ class Workplace:
         """Remove everything."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def leave(self) -> None:
+        """Let another run go on from here; where no stage is finished, there is nothing to keep."""
+        if not self.folder.is_dir():
+            return
+        if self.is_empty:
+            self.clear()
+        else:
+            (self.folder / LOCK).unlink(missing_ok=True)
+
+    def _lock(self) -> None:
+        """Keep others out, unless they are gone: a run that was killed leaves its lock."""
+        lock, me = self.folder / LOCK, psutil.Process()
+        if lock.exists() and _is_at_work(*json.loads(lock.read_bytes())):
+            raise ValueError(
+                f"{self.folder}: another run is at work here; name another folder, or wait for it."
+            )
+        write_whole(lock, json.dumps([me.pid, me.create_time()]).encode())
+
     def _make(self) -> None:
         try:
             self.folder.mkdir(exist_ok=True)
@@ -105,21 +153,20 @@ class Workplace:
             )
 
 
+def _is_at_work(number: int, begun: float) -> bool:
+    """Return whether a process is still there, and not another of the same number."""
+    try:
+        return bool(psutil.Process(number).create_time() == begun)
+    except psutil.Error:
+        return False
+
+
 def _list_differences(run: Path, fingerprint: dict[str, Any]) -> list[str]:
     try:
         found = json.loads(run.read_bytes())
     except ValueError:
+        found = None
+    if not isinstance(found, dict):
         return ["arguments"]
     names = {**fingerprint, **found}
     return [name for name in names if found.get(name) != fingerprint.get(name)]
-
-
-@contextmanager
-def _naming(folder: Path) -> Iterator[None]:
-    """Let trouble with a disk name the folder: numpy and buffers forget where they write."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None or error.filename is not None:
-            raise
-        raise OSError(error.errno, error.strerror, str(folder)) from None

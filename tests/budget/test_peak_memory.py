@@ -1,0 +1,59 @@
+"""What a run holds of memory at most, as the system counts it, against what it was allowed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from zipf import make_zipf, write_csv
+
+MEGABYTE = 1_000_000
+BUDGET = 400 * MEGABYTE
+# More nonzeros than there is memory for, so that every stage has all it is allowed to take.
+PROGRAM = f"""
+import sys
+from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
+model = BudgetedSVC(
+    {BUDGET},
+    estimator=DualLinearSVC(C=0.01, random_state=0),
+    vectorizer=DocumentVectorizer(weighting="counts"),
+    nonzeros_per_document=150,
+    n_jobs=2,
+).fit_files(sys.argv[1])
+print(model.reduced_.n_documents, model.plan_.n_sampled, model.n_rounds_)
+"""
+
+
+def watch(process):
+    """Return the most memory that a process has held, in bytes, when it ends."""
+    status, most = Path(f"/proc/{process.pid}/status"), 0
+    while process.poll() is None:
+        if found := re.search(r"VmHWM:\s+(\d+) kB", status.read_text()):
+            most = 1024 * int(found[1])  # it never falls
+        time.sleep(0.01)
+    return most
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what a process holds")
+def test_a_run_stays_within_its_budget(tmp_path):
+    path = tmp_path / "zipf.csv"
+    texts, labels = make_zipf(20_000, n_words=60_000, length=200)
+    for part in range(4):
+        rare = [f"{text} x{part}{number % 5_000}" for number, text in enumerate(texts)]
+        write_csv(path, rare, labels, "a" if part else "w")
+    assert path.stat().st_size > 55 * MEGABYTE
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, path], stdout=subprocess.PIPE, text=True
+    )
+    most = watch(process)
+    found = process.communicate()[0]
+    assert process.returncode == 0
+    n_documents, n_sampled, _ = map(int, found.split())
+    assert n_documents == 80_000
+    assert n_sampled < 60_000  # it was short of memory
+    assert 200 * MEGABYTE < most < BUDGET
