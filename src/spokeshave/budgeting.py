@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.account import judge_predictions, list_strongest
-from spokeshave.budget.estimator import BudgetedSVC
+from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC
 from spokeshave.budget.memory import give_back
 from spokeshave.budget.request import Feed, Reporter
 from spokeshave.budget.survey import draw
@@ -119,7 +119,7 @@ def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
         vectorizer=DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df),
         nonzeros_per_document=budget.nonzeros_per_document,
         by=settings.by,
-        tolerance=0.005 if settings.tolerance is None else settings.tolerance,
+        tolerance=TOLERANCE if settings.tolerance is None else settings.tolerance,
         folder=budget.folder,
         n_jobs=settings.n_jobs,
         random_state=settings.seed,

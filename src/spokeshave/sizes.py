@@ -24,9 +24,9 @@ def parse_size(size: Any, parameter: str = "memory") -> int:
         return int(size)
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(size), re.IGNORECASE)
     if isinstance(size, str) and found and found[2].upper() in UNITS:
-        n_bytes = int(float(found[1]) * UNITS[found[2].upper()])
-        if n_bytes > 0:
-            return n_bytes
+        n_bytes = float(found[1]) * UNITS[found[2].upper()]
+        if 1 <= n_bytes < float("inf"):
+            return int(n_bytes)
     raise ValueError(
         f"{parameter} must be a number of bytes, or text such as '512MB', '2GB' or '1.5GiB'. "
         f"Got {size!r} instead."

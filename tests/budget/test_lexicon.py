@@ -87,6 +87,26 @@ def test_words_of_texts_are_those_of_plain_python(texts):
     assert lexicon.spell(numbers) == list(expected)
 
 
+def test_the_memory_of_words_does_not_depend_on_how_they_came():
+    words = [f"wort{i}" for i in range(9_000)]
+    sizes = set()
+    for step in (70, 9_000):
+        lexicon = Lexicon()
+        for first in range(0, 9_000, step):
+            number_all(lexicon, words[first : first + step])
+        sizes.add(lexicon.n_bytes)
+    assert len(sizes) == 1
+
+
+@EXAMPLES
+@given(VOCABULARIES)
+def test_words_are_spelled_when_no_more_of_them_will_come(words):
+    lexicon = Lexicon()
+    number_all(lexicon, words)
+    lexicon.close()
+    assert lexicon.spell(np.arange(len(lexicon))) == words
+
+
 def test_many_words_are_known_again():
     words, lexicon = [f"wörter{i}" for i in range(20_000)], Lexicon()
     numbers = np.concatenate(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,15 +12,22 @@ from scipy import sparse
 
 from made_batches import make_batch
 from spokeshave.budget.costs import Costs
-from spokeshave.budget.plan import WORD, Cut, count_bearable, count_fitting, make_plan
+from spokeshave.budget.plan import (
+    WORD,
+    Cut,
+    count_bearable,
+    count_fitting,
+    make_plan,
+    measure_disk,
+)
 from spokeshave.budget.room import Room
 from spokeshave.budget.sample import Sample
 from spokeshave.budget.survey import survey_rows
 
 COSTS = st.builds(Costs, st.integers(1, 50), st.integers(1, 8), st.booleans())
 RATES = st.lists(st.floats(0, 1), max_size=40).map(lambda rates: np.cumsum(np.array(rates, float)))
-FREE = st.integers(-(10**4), 10**7)
-N_DOCUMENTS = st.integers(0, 10**5)
+FREE = st.integers(-1_000, 40_000)
+N_DOCUMENTS = st.integers(0, 100)
 
 
 @given(RATES, N_DOCUMENTS, FREE, COSTS)
@@ -107,3 +116,10 @@ def test_a_cut_says_what_follows_from_it(in_memory, where):
         "1,200 of 5,000 words are kept (304 were pruned before), 12.3 in a document: 2.3 MB, "
         f"to be trained on {where}"
     )
+
+
+@given(COSTS, N_DOCUMENTS)
+def test_the_disk_holds_the_documents_and_in_rounds_a_dual_of_each_class_at_work(costs, n):
+    cut = Cut(10, 20, 0, 0, 2.0, 0, 5_000, in_memory=True)
+    assert measure_disk(cut, n, costs) == 5_000
+    assert measure_disk(replace(cut, in_memory=False), n, costs) == 5_000 + 8 * n * costs.n_busy

@@ -72,19 +72,8 @@ def test_the_order_by_normal_is_that_of_rank_features(kind):
 FITTING = [by for by in CRITERIA if by not in ("normal", "random")]
 
 
-@pytest.mark.parametrize(
-    ("kind", "by"),
-    [
-        pytest.param(
-            *(kind, by),
-            marks=pytest.mark.xfail(strict=True, reason="scores below zero are taken for none")
-            if by == "odds_ratio" and kind != "labels"
-            else (),
-        )
-        for kind in ("binary", "labels", "multilabel")
-        for by in FITTING
-    ],
-)
+@KINDS
+@pytest.mark.parametrize("by", FITTING)
 def test_the_order_by_other_criteria_is_that_of_rank_features(kind, by):
     judged = Judged(*make_targets(kind), by=by)
     X, y = judged.train
@@ -204,17 +193,9 @@ def test_rows_become_the_matrix_that_they_stand_for(has_values, norm):
     assert X.has_sorted_indices
 
 
-@pytest.mark.parametrize(
-    "capacity",
-    [
-        100,
-        pytest.param(
-            8,  # scipy copies what is less than half of the array that it is of
-            marks=pytest.mark.xfail(strict=True, reason="features are put in order, values not"),
-        ),
-    ],
-)
+@pytest.mark.parametrize("capacity", [8, 100])
 def test_a_matrix_of_rows_leaves_the_rows_as_they_were(capacity):
+    """Scipy copies what is less than half of the array that it is of, and only that."""
     dense, store = make_store(True, capacity)
     to_matrix(make_rows(store, None), 9)
     np.testing.assert_array_equal(to_dense(store.indptr, store.indices, store.values), dense)

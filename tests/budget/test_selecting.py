@@ -68,7 +68,6 @@ def test_everything_that_fits_is_kept_as_the_vectorizer_keeps_it(options):
     assert cut.per_document == pytest.approx(per_document)
 
 
-@pytest.mark.xfail(strict=True, reason="the subset is thinned though nothing is to be ranked on it")
 def test_everything_that_fits_is_kept_whatever_the_criterion():
     texts, labels = make_texts(150)
     selection, plan = select(Feed(texts, labels), by="chi2")
@@ -76,7 +75,6 @@ def test_everything_that_fits_is_kept_whatever_the_criterion():
     assert sorted(selection.features) == sorted(set().union(*map(list_words, texts)))
 
 
-@pytest.mark.xfail(strict=True, reason="judges are thinned though there is nothing to be judged")
 def test_everything_that_fits_is_kept_however_many_would_judge(monkeypatch):
     monkeypatch.setattr(selecting, "MOST_JUDGES", 5)
     texts, labels = make_texts(150)
@@ -177,6 +175,12 @@ def test_no_word_left_gets_one_sentence():
     texts, labels = make_texts(20)
     with pytest.raises(ValueError, match=r"No word is left: .* min_df=20 and max_df=1.0. Lower"):
         select(Feed(texts, labels), min_df=20)
+
+
+def test_no_feature_left_gets_one_sentence():
+    feed = Feed(sparse.csr_matrix((6, 3)), [0, 1] * 3)
+    with pytest.raises(ValueError, match="No feature is left: no document has a value that is not"):
+        select(feed)
 
 
 @pytest.mark.parametrize("idf", [None, np.array([1.5, 2.5], np.float32)])

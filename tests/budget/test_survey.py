@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from functools import reduce
 from itertools import pairwise
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from made_batches import documents, list_words, scan_texts
-from spokeshave.budget.survey import N_SMALLEST, Survey, as_tuple, draw, mix, survey_rows
+from spokeshave.budget.survey import (
+    N_SMALLEST,
+    Survey,
+    as_tuple,
+    draw,
+    list_distinct,
+    mix,
+    survey_rows,
+)
 
 MASK = 2**64 - 1
 BOUNDS = st.lists(st.integers(0, 12), max_size=4)
@@ -95,6 +104,20 @@ def test_many_words_in_parts_are_those_of_the_whole(rng):
     parts = [survey_numbers(part) for part in np.split(numbers, [10, 9_000, 40_000])]
     require_equal(reduce(Survey.merge, parts), survey_numbers(numbers))
     assert parts[1].smallest.size == N_SMALLEST
+
+
+@given(st.lists(st.integers(0, 100)))
+def test_distinct_numbers_are_listed_in_order(numbers):
+    assert list_distinct(np.array(numbers, np.int32)).tolist() == sorted(set(numbers))
+
+
+@pytest.mark.xfail(strict=True, reason="every number below the largest is counted")
+def test_features_of_large_numbers_take_no_more_memory_than_others():
+    tracemalloc.start()
+    survey_rows(np.array([3, 1 << 24]), 1, ["oak"])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10_000_000
 
 
 def test_a_label_of_several_classes_names_each_once():

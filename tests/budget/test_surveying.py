@@ -86,6 +86,13 @@ def test_the_checksum_is_that_of_the_documents():
     assert len(sums) == 4
 
 
+def test_the_checksum_is_that_of_the_order_of_batches_too():
+    texts, labels = make_texts(60)
+    others = texts[30:] + texts[:30], labels[30:] + labels[:30]
+    one, other = (survey(Feed(*both, batch_size=30)) for both in ((texts, labels), others))
+    assert one.checksum != other.checksum
+
+
 def test_vectors_are_counted(rng):
     X = sparse.csr_matrix(rng.integers(0, 2, size=(50, 8)).astype(float))
     labels = [("oak", "ash")[: i % 3] for i in range(50)]

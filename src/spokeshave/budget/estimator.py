@@ -44,6 +44,7 @@ from spokeshave.targets import binarize, check_targets
 from spokeshave.trained import UNIT_TOLERANCE
 from spokeshave.versions import list_versions
 
+TOLERANCE = 0.001
 ROWS = 4096  # of a matrix that are taken at a time
 
 
@@ -71,9 +72,10 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         The mean number of features that documents keep; as many as fit by default.
     by : str, default="normal"
         What features are ranked by, as in `rank_features`.
-    tolerance : float, default=0.005
-        How much less than the best macro-averaged F1 fewer features may give, where more would
-        not fit in memory.
+    tolerance : float, default=0.001
+        How much less than the best macro-averaged F1 fewer features may give on the subset, where
+        more would not fit in memory. The more documents there are beside the subset, the more
+        they lose by it.
     folder : str or Path, optional
         Where temporary files go. A run that was killed goes on from its last finished stage when
         it is started again with the same folder, which is removed in the end. By default a folder
@@ -127,7 +129,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         vectorizer: DocumentVectorizer | None = None,
         nonzeros_per_document: float | None = None,
         by: str = "normal",
-        tolerance: float = 0.005,
+        tolerance: float = TOLERANCE,
         folder: str | Path | None = None,
         verbose: bool = False,
         n_jobs: int | None = None,
@@ -221,9 +223,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : BudgetedSVC
         """
-        vectorizer = self.vectorizer or DocumentVectorizer()
         # Vectors are brought to length one, as they are when they are read as a whole.
-        norm = vectorizer.norm if feed.is_text else "l2"
+        norm = self._check_vectorizer().norm if feed.is_text else "l2"
         self._run(feed, norm, reporter or (Teller() if self.verbose else Reporter()))
         if not feed.is_text:
             self.n_features_in_ = getattr(feed, "n_features", None) or self.survey_.n_features
@@ -291,8 +292,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
 
     def _run(self, feed: Feed, norm: str | None, reporter: Reporter) -> None:
         svc = make_svc(self.estimator, self.n_jobs, self.random_state)
-        vectorizer = self.vectorizer or DocumentVectorizer()
-        self._check_parameters(svc, vectorizer)
+        vectorizer = self._check_vectorizer()
+        self._check_parameters(svc)
         has_values = not feed.is_text or vectorizer.weighting != "binary"
         prepare(is_text=feed.is_text, has_values=has_values)
         request = self._make_request(svc, vectorizer, feed, norm)
@@ -301,13 +302,17 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             result = run(feed, request, workplace, reporter)
         self._take(result, feed, norm)
 
-    def _check_parameters(self, svc: DualLinearSVC, vectorizer: Any) -> None:
-        svc.check_parameters()
+    def _check_vectorizer(self) -> DocumentVectorizer:
+        vectorizer: Any = DocumentVectorizer() if self.vectorizer is None else self.vectorizer
         if not isinstance(vectorizer, DocumentVectorizer):
             raise ValueError(
                 f"vectorizer must be a DocumentVectorizer. Got {type(vectorizer).__name__} instead."
             )
         vectorizer.check_parameters()
+        return vectorizer
+
+    def _check_parameters(self, svc: DualLinearSVC) -> None:
+        svc.check_parameters()
         check_criterion(self.by)
         if self.nonzeros_per_document is not None:
             check_nonzeros(self.nonzeros_per_document)

@@ -13,6 +13,7 @@ from spokeshave.budget.sample import Sample
 from spokeshave.budget.survey import Survey
 from spokeshave.figures import write_size
 
+PACKED = 24  # bytes of a weight, of it in a model, of that in a file, and of what is read from it
 WORD = 100  # bytes of a word in a vocabulary, its letters and its place in a hash table
 
 
@@ -157,7 +158,8 @@ def count_fitting(
     """
     n_kept = np.arange(1, len(per_document) + 1)
     size = n_documents * (costs.row + per_document * costs.cell) + n_kept * (costs.feature + WORD)
-    return int(np.searchsorted(size, room.free, side="right"))
+    n_fitting = int(np.searchsorted(size, room.free, side="right"))
+    return min(n_fitting, _count_packable(room, costs))
 
 
 def count_bearable(n_ranked: int, room: Room, costs: Costs) -> int:
@@ -165,4 +167,10 @@ def count_bearable(n_ranked: int, room: Room, costs: Costs) -> int:
 
     Their weights and words take half the memory at most: the other is for documents.
     """
-    return max(1, min(n_ranked, room.free // (2 * (costs.feature + WORD))))
+    most = min(room.free // (2 * (costs.feature + WORD)), _count_packable(room, costs))
+    return max(1, min(n_ranked, most))
+
+
+def _count_packable(room: Room, costs: Costs) -> int:
+    """Return how many features a model may have to be put into the form of a file."""
+    return room.free // (PACKED * costs.n_rows + 2 * WORD)

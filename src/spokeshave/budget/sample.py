@@ -17,6 +17,7 @@ from spokeshave.kernels.tokens import Words
 
 JUDGES = 0.1  # share of the documents that the ranker is judged by
 PARTS = ("train", "judges")
+COLUMN = 9  # bytes of a number that a feature may have: whether it is used, and how often
 THINNING = 0.85  # of the documents stay when there are too many
 USEFUL = 0.6  # of the words are in two documents, about; the others get no weight
 
@@ -59,7 +60,7 @@ class Sample:
     ) -> None:
         self.limit, self.seed = limit, seed
         self.has_values, self.lexicon, self.n_threads = has_values, lexicon, n_threads
-        most = min(limit, measure_installed())  # more may be allowed than there is
+        most = min(limit, measure_installed() // 2)  # more may be allowed than there is
         capacity = max(most // (8 if has_values else 4), 1024)
         self.train = Store(capacity, has_values=has_values)
         self.judges = Store(max(int(capacity * 2 * JUDGES), 1024), has_values=has_values)
@@ -94,11 +95,13 @@ class Sample:
         )
         words = 0 if self.lexicon is None else self.lexicon.n_bytes
         lots = 8 * len(self)
+        columns = 0 if self.lexicon is not None else COLUMN * self.n_features
         return int(
             self.n_nonzeros * costs.cell
             + len(self) * costs.swept_row
             + n_features * costs.swept_feature
             + words
+            + columns
             + lots
         )
 

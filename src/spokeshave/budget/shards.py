@@ -60,12 +60,13 @@ class ShardWriter:
     def __init__(self, folder: Path, *, has_values: bool) -> None:
         self.n_documents = self.n_nonzeros = self.n_codes = 0
         self._folder, self._marks = folder, [(0, 0, 0)]
-        self._stack = ExitStack()
-        self._files: dict[str, IO[bytes]] = {
-            kind: self._stack.enter_context((folder / kind).open("xb", BUFFER))
-            for kind in _KINDS
-            if has_values or kind != "values"
-        }
+        with ExitStack() as stack:
+            self._files: dict[str, IO[bytes]] = {
+                kind: stack.enter_context((folder / kind).open("xb", BUFFER))
+                for kind in _KINDS
+                if has_values or kind != "values"
+            }
+            self._stack = stack.pop_all()
 
     def __enter__(self) -> ShardWriter:
         return self

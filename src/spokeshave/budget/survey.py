@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+SMALL = 1 << 16  # a number that is counted up to without a thought
 N_SMALLEST = 4096  # hashes kept: the number of distinct words is then known to within 2%
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -106,14 +107,17 @@ def _find_smallest(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def list_distinct(numbers: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the distinct ones of many small numbers, in order, without sorting them.
+    """Return the distinct ones of many numbers, in order, without sorting them if they are small.
 
     Examples
     --------
     >>> list_distinct(np.array([3, 1, 3]))
     array([1, 3])
     """
-    return np.flatnonzero(np.bincount(numbers))
+    if int(numbers.max(initial=0)) <= SMALL + 4 * numbers.size:
+        return np.flatnonzero(np.bincount(numbers))
+    ordered = np.sort(numbers)
+    return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])], np.intp)
 
 
 def as_tuple(label: Any) -> tuple[Any, ...]:

@@ -14,8 +14,9 @@ from spokeshave.budget.lexicon import Lexicon
 from spokeshave.budget.memory import measure_resident
 from spokeshave.budget.request import Feed, Reporter, Request
 from spokeshave.budget.room import SPARE, Room
-from spokeshave.budget.sample import Sample
+from spokeshave.budget.sample import COLUMN, Sample
 from spokeshave.budget.survey import Survey, survey_rows
+from spokeshave.figures import write_size
 
 BATCH = 250  # documents that are read at a time
 OF_MATRIX = 0.4  # of the memory, where criteria take a matrix, and copies of it
@@ -48,6 +49,7 @@ def survey_feed(feed: Feed, request: Request, room: Room, reporter: Reporter) ->
         checksum = chain(checksum, incoming.checksum)
         batch = incoming.encode(classes)
         sample.add(batch, len(classes), incoming.words)
+        require_numbers(survey.n_features, room)
         if measure_resident() > room.memory - SPARE // 3:
             sample.stop_growing(len(classes))
         reporter.reach(feed.position / max(feed.n_bytes, 1))
@@ -64,6 +66,16 @@ def make_sample(feed: Feed, request: Request, room: Room) -> Sample:
         lexicon=Lexicon() if feed.is_text else None,
         n_threads=request.n_threads,
     )
+
+
+def require_numbers(n_features: int, room: Room) -> None:
+    """Raise where the numbers of features are so large that counting them takes the memory."""
+    most = room.free // (2 * COLUMN)
+    if n_features > most:
+        raise ValueError(
+            f"memory must be enough for features with numbers up to {n_features:,}. Got "
+            f"{write_size(room.memory)}, which is for {most:,}: give more, or number them anew."
+        )
 
 
 def require_classes(classes: Classes, feed: Feed) -> None:

@@ -15,6 +15,8 @@ from spokeshave.figures import write_size
 from spokeshave.whole_files import write_whole
 
 RUN, LOCK = "run.json", "lock.json"
+STAGES = ("survey", "ranking", "reduced", "training")
+LEFT = (*STAGES, LOCK, "seed.json")  # of a run that was killed as it cleared up
 
 
 class Workplace:
@@ -147,16 +149,20 @@ class Workplace:
             raise ValueError(f"{self.folder}: it cannot be made ({error.strerror})") from None
 
     def _refuse_others(self) -> None:
-        if any(self.folder.iterdir()):
+        """Raise where there are files of others; what is left of a run is removed."""
+        found = list(self.folder.iterdir())
+        if any(path.name not in LEFT and path.suffix != ".part" for path in found):
             raise ValueError(
                 f"{self.folder}: there are files in it that no run has left; name a new folder"
             )
+        for path in found:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _is_at_work(number: int, begun: float) -> bool:
     """Return whether a process is still there, and not another of the same number."""
     try:
-        return bool(psutil.Process(number).create_time() == begun)
+        return bool(abs(psutil.Process(number).create_time() - begun) < 2)  # clocks are set
     except psutil.Error:
         return False
 

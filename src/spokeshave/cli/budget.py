@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spokeshave.job import Finished
     from spokeshave.settings import Budget, Settings
 
+REPORT = 160_000_000  # bytes that making a report takes
 USUAL = {"method": "mask", "cuts": "paper", "measure": "best_f1", "stability": False}
 
 
@@ -41,9 +42,11 @@ def run_budget(
     reading: Reading, settings: Settings, budget: Budget, prefix: Path, printer: Printer
 ) -> tuple[Finished, dict[str, Path]]:
     """Train in a given memory, and write what that leaves."""
+    from spokeshave.budget.memory import give_back, measure_resident
     from spokeshave.budgeting import Files, list_budget_steps, run_budgeted
     from spokeshave.cli.fit import describe_command, write_results
     from spokeshave.cli.steps import Steps
+    from spokeshave.sizes import parse_size
 
     files = Files(reading.source, reading.test, reading.list_options())
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
@@ -58,5 +61,7 @@ def run_budget(
                 stopwatch=steps,
                 say=printer.note,
             )
-        written = steps.run("writing", write_results, finished, prefix, printer)
+        give_back()
+        has_room = parse_size(budget.memory) - measure_resident() > REPORT
+        written = steps.run("writing", write_results, finished, prefix, printer, has_room=has_room)
     return finished, written

@@ -188,14 +188,21 @@ def describe_command() -> str:
     return shlex.join(["spokeshave", *sys.argv[1:]])
 
 
-def write_results(finished: Finished, prefix: Path, printer: Printer) -> dict[str, Path]:
-    """Write the model, the record, and the report where it can be made."""
+def write_results(
+    finished: Finished, prefix: Path, printer: Printer, *, has_room: bool = True
+) -> dict[str, Path]:
+    """Write the model, the record, and the report where it can be made and there is room for it."""
     from spokeshave.record import write_record
     from spokeshave.whole_files import write_whole
 
     written = name_files(prefix)
     write_whole(written["model"], finished.content)
     write_record(finished.record, written["record"])
+    if not has_room:
+        command = shlex.join(["spokeshave", "report", str(written["record"])])
+        printer.note(f"no report was written, as there is no memory left for it; try: {command}")
+        del written["report"]
+        return written
     try:
         from spokeshave.report import render_report
 
