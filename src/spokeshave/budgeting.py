@@ -88,25 +88,31 @@ def run_budgeted(
     finished : Finished
     """
     settings, watch = settings or Settings(), stopwatch or Stopwatch()
-    with open_supply(files.paths, **files.options) as supply:
+    with (
+        open_supply(files.paths, **files.options) as supply,
+        _open_test(files, supply, settings) as (test, name),
+    ):
+        if test is not None:
+            _check_test(test, supply, settings)
         for guess in supply.guesses:
             say(f"{supply.name}: {guess}")
         feed: Feed = supply
-        if settings.hold_out and not (files.test or supply.has_test):
+        if isinstance(test, Divided):
             feed = Divided(supply, settings.hold_out, settings.seed, is_test=False)
         svc = make_budgeted(budget, settings)
         svc.fit_feed(feed, Watching(watch, say))
         watch.end()
+        if supply.skipped:
+            say(f"{supply.skipped:,} malformed rows were left out of {supply.name}")
+        origin = Origin(supply.name, supply.read, name, supply.skipped, command)
         give_back()
         content = pack_model(svc.to_model(provenance=_describe_provenance(svc, supply, command)))
         model = unpack_model(content)  # what is judged is what is shipped
         judgement = None
-        with _open_test(files, supply, settings) as (test, name):
-            if test is not None:
-                watch.begin("judging it")
-                judgement = judge_feed(model, test, name)
-                watch.end()
-        origin = Origin(supply.name, supply.read, name, supply.skipped, command)
+        if test is not None:
+            watch.begin("judging it")
+            judgement = judge_feed(model, test, name)
+            watch.end()
     record = _write_record(svc, model, judgement, origin, settings, budget, watch, len(content))
     return Finished(model, content, record)
 
@@ -197,6 +203,23 @@ def _open_test(
         yield Divided(supply, settings.hold_out, settings.seed, is_test=True), "held-out documents"
     else:
         yield None, None
+
+
+def _check_test(test: Feed, supply: Supply, settings: Settings) -> None:
+    """Raise where the documents to judge by cannot be used, before anything is done."""
+    if test.is_text != supply.is_text or test.is_multilabel != supply.is_multilabel:
+        raise ValueError(
+            f"{test.name}: the test documents must be of the kind of those in {supply.name}: texts "
+            "or vectors, with one label each or several."
+        )
+    if isinstance(test, Divided):
+        if next(test.read_batches(), None) is None:
+            raise ValueError(
+                f"No document is held out by {settings.hold_out:g} of them; raise it (--hold-out)."
+            )
+        return
+    for _ in test.read_batches():  # a malformed row would be met when all is done
+        pass
 
 
 def judge_feed(model: Model, feed: Feed, name: str | None) -> JudgementRecord:

@@ -174,10 +174,6 @@ def test_a_run_that_was_killed_goes_on(killed, whole, texts, monkeypatch, name):
         assert model.n_rounds_ <= whole[True].n_rounds_ + 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="what is left of a folder that was being removed is taken for files of others",
-)
 def test_a_run_that_was_killed_as_it_cleared_up_can_be_repeated(source, work, whole, texts):
     unlink, left = os.unlink, iter(range(10))
 
@@ -465,7 +461,6 @@ def test_after_too_little_memory_the_same_folder_may_be_used_with_more(source, w
     BudgetedSVC("8GB", random_state=0, folder=work).fit_files(source)
 
 
-@pytest.mark.xfail(strict=True, reason="room for as many cells as the budget allows is reserved")
 def test_more_memory_than_there_is_may_be_allowed(source):
     assert BudgetedSVC("200TB", random_state=0).fit_files(source).plan_.fits_whole
 

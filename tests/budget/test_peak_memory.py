@@ -69,7 +69,6 @@ def test_a_run_stays_within_its_budget(tmp_path):
 
 
 @ON_LINUX
-@pytest.mark.xfail(strict=True, reason="a model is packed and read again beside what was trained")
 def test_a_job_with_many_classes_stays_within_its_budget(tmp_path):
     texts, labels = make_zipf(12_000, n_words=60_000, length=40, n_classes=250)
     most, (n_weights,) = watch(JOB, write_csv(tmp_path / "zipf.csv", texts, labels))

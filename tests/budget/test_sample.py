@@ -150,7 +150,7 @@ def test_a_vector_of_a_large_number_does_not_make_the_subset_depend_on_batches()
 def test_a_subset_of_wide_vectors_is_not_thinned_to_nothing():
     """Ten documents have a hundred features, for which there is room."""
     X = sparse.random(N_DOCUMENTS, 10_000, density=0.001, format="csr", random_state=0)
-    sample = make_sample(60_000)
+    sample = make_sample(160_000)
     sample.add(make_batch(X, [0] * N_DOCUMENTS), N_CLASSES)
     assert len(sample) > 10
 

@@ -111,7 +111,6 @@ def test_distinct_numbers_are_listed_in_order(numbers):
     assert list_distinct(np.array(numbers, np.int32)).tolist() == sorted(set(numbers))
 
 
-@pytest.mark.xfail(strict=True, reason="every number below the largest is counted")
 def test_features_of_large_numbers_take_no_more_memory_than_others():
     tracemalloc.start()
     survey_rows(np.array([3, 1 << 24]), 1, ["oak"])

@@ -373,7 +373,6 @@ def test_after_a_malformed_row_is_mended_the_same_command_works(call, trees):
     assert call("fit", "mine.csv", *trees.columns, *MEMORY, "--quiet").code == 0
 
 
-@pytest.mark.xfail(strict=True, reason="that nothing is held out is not thought of")
 def test_a_share_that_holds_nothing_out_is_refused(call, trees):
     assert "--hold-out" in refuse(call, trees, *MEMORY, "--hold-out", "0.000001")
 
@@ -385,7 +384,6 @@ def test_malformed_rows_may_be_left_out_and_are_counted(call, trees):
     assert read_record("mine.run.json").data.n_skipped == 1
 
 
-@pytest.mark.xfail(strict=True, reason="nobody is told of them, as they are without --memory")
 def test_malformed_rows_that_are_left_out_are_told_of(call, trees):
     Path("mine.csv").write_text(trees.path.read_text() + "1,2,3,4,5\n")
     done = call("fit", "mine.csv", *trees.columns, *MEMORY, "--skip-bad-rows")

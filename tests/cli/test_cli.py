@@ -57,7 +57,7 @@ def test_version(run):
     [
         ("", VERBS),
         ("pre", ["predict"]),
-        ("fit trees.csv --m", ["--method", "--measure", "--min-df"]),
+        ("fit trees.csv --m", ["--method", "--measure", "--min-df", "--memory"]),
         ("fit trees.csv --by c", ["chi2"]),
         ("fit trees.csv --weighting ", ["binary", "counts", "tfidf"]),
         ("predict trees.model more.csv --scores ", ["none", "best", "all"]),

@@ -173,4 +173,4 @@ def count_bearable(n_ranked: int, room: Room, costs: Costs) -> int:
 
 def _count_packable(room: Room, costs: Costs) -> int:
     """Return how many features a model may have to be put into the form of a file."""
-    return room.free // (PACKED * costs.n_rows + 2 * WORD)
+    return max(0, room.free) // (PACKED * costs.n_rows + 2 * WORD)

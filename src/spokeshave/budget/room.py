@@ -8,6 +8,7 @@ from spokeshave.budget.memory import measure_resident
 from spokeshave.figures import write_size
 
 SPARE = 48_000_000  # bytes kept free for reading, and for what a stage forgets to give back
+COARSE = 4_000_000  # bytes that what a process holds is rounded up to
 STEP = 1_000_000  # bytes that a floor is rounded up to
 LEAST = 16_000_000  # bytes for documents and weights, without which nothing can be done
 
@@ -35,7 +36,8 @@ class Room:
 
 def find_room(memory: int) -> Room:
     """Return what there is of memory, or raise where it is too little for anything."""
-    taken = measure_resident() + SPARE
+    # Rounded, for two runs to have the same room though they hold a few pages more or less.
+    taken = -(-measure_resident() // COARSE) * COARSE + SPARE
     if memory < taken + LEAST:
         floor = -(-(taken + LEAST) // STEP) * STEP
         raise ValueError(

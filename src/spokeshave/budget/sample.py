@@ -132,7 +132,7 @@ class Sample:
             self._lots[number] = [lots[is_low]]
         is_used = self.count() > 0
         if self.lexicon is None:
-            self._is_used = is_used
+            self._is_used = is_used[: is_used.size - int(is_used[::-1].argmax())]
         else:
             self.renumber(self.lexicon.forget(is_used))
 
