@@ -19,7 +19,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spokeshave.budget.kernels import prepare
+from spokeshave.budget.kernels import is_compiled, prepare
 from spokeshave.budget.request import Feed, Reporter, Request
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import Result, run
@@ -215,7 +215,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         feed : Feed
-            The documents, as `open_supply` of `spokeshave.corpus.supply` gives them.
+            The documents, as `spokeshave.corpus.open_supply` gives them.
         reporter : Reporter, optional
             Is told of the plan, and of progress.
 
@@ -295,6 +295,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         vectorizer = self._check_vectorizer()
         self._check_parameters(svc)
         has_values = not feed.is_text or vectorizer.weighting != "binary"
+        if not is_compiled(is_text=feed.is_text, has_values=has_values):
+            reporter.say("kernels are compiled first; that takes a minute, once")
         prepare(is_text=feed.is_text, has_values=has_values)
         request = self._make_request(svc, vectorizer, feed, norm)
         with self._open_workplace(feed, request) as workplace:

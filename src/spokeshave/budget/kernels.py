@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from spokeshave import kernels
 from spokeshave.budget.request import Reporter, Request
 from spokeshave.budget.room import Room
 from spokeshave.budget.rounds import Objective, Setting, train_classes
@@ -30,25 +31,29 @@ N_CLASSES = 5  # enough for the sweeps that classes share
 @lru_cache
 def prepare(*, is_text: bool, has_values: bool) -> None:
     """Load the kernels of a run, compiled in another process where they have to be."""
-    marker = Path(polish.stats.cache_path) / f"budget-{is_text:d}{has_values:d}.ready"
-    if not is_ready(marker):
+    if not is_compiled(is_text=is_text, has_values=has_values):
         program = (
             "from spokeshave.budget.kernels import exercise; "
             f"exercise(is_text={is_text}, has_values={has_values})"
         )
         subprocess.run([sys.executable, "-c", program], check=True)
+        marker = _find_marker(is_text, has_values)
         if marker.parent.is_dir():
             marker.touch()
     exercise(is_text=is_text, has_values=has_values)
 
 
-def is_ready(marker: Path) -> bool:
-    """Return whether kernels were compiled after they were last changed."""
-    import spokeshave.kernels as kernels
-
+def is_compiled(*, is_text: bool, has_values: bool) -> bool:
+    """Return whether the kernels of a run were compiled after they were last changed."""
+    marker = _find_marker(is_text, has_values)
     sources = Path(str(kernels.__file__)).parent.glob("*.py")
     newest = max(path.stat().st_ctime for path in sources)
     return marker.exists() and marker.stat().st_mtime >= newest
+
+
+def _find_marker(is_text: bool, has_values: bool) -> Path:
+    """Return the file that says so, beside the compiled kernels."""
+    return Path(polish.stats.cache_path) / f"budget-{is_text:d}{has_values:d}.ready"
 
 
 def exercise(*, is_text: bool, has_values: bool) -> None:
@@ -97,11 +102,12 @@ class _Few:
         self.is_text = is_text
 
     def read_batches(self, batch_size: int = 1) -> Iterator[Any]:
-        """Yield all documents at once."""
-        labels = [str(i % N_CLASSES) for i in range(60)]
-        if self.is_text:
-            yield Texts([f"x{label} y{i} oak" for i, label in enumerate(labels)], labels)
-        else:
-            generator = np.random.default_rng(0)
-            X = sparse.csr_matrix(generator.integers(0, 3, (60, 20)), dtype=float)
-            yield Vectors(X, labels, None)
+        """Yield documents in batches, as ranges of them begin with one."""
+        generator = np.random.default_rng(0)
+        for first in range(0, 60, 15):
+            labels = [str(i % N_CLASSES) for i in range(first, first + 15)]
+            if self.is_text:
+                yield Texts([f"x{label} y{i} oak" for i, label in enumerate(labels)], labels)
+            else:
+                X = sparse.csr_matrix(generator.integers(0, 3, (15, 20)), dtype=float)
+                yield Vectors(X, labels, None)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spokeshave.corpus.folders import read_folders
     from spokeshave.corpus.reuters import Story, read_reuters, read_stories
     from spokeshave.corpus.sources import Source, load_source
+    from spokeshave.corpus.supply import Supply, open_supply
     from spokeshave.corpus.svmlight import read_svmlight
     from spokeshave.corpus.tables import load_texts, read_texts
 
@@ -23,11 +24,13 @@ _HOMES = {
     "Source": "sources",
     "Split": "documents",
     "Story": "reuters",
+    "Supply": "supply",
     "Texts": "documents",
     "Vectors": "documents",
     "load_embedded": "embedded",
     "load_source": "sources",
     "load_texts": "tables",
+    "open_supply": "supply",
     "read_arff": "arff",
     "read_folders": "folders",
     "read_reuters": "reuters",
@@ -40,11 +43,13 @@ __all__ = [
     "Source",
     "Split",
     "Story",
+    "Supply",
     "Texts",
     "Vectors",
     "load_embedded",
     "load_source",
     "load_texts",
+    "open_supply",
     "read_arff",
     "read_folders",
     "read_reuters",
