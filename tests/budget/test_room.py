@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spokeshave.budget import room
-from spokeshave.budget.room import LEAST, SPARE, Room, find_room
+from spokeshave.budget.room import LEAST, SPARE, Room, find_room, find_spare
 from spokeshave.sizes import parse_size
 
 
@@ -17,9 +17,10 @@ def resident(request, monkeypatch):
 
 
 def test_what_is_held_and_what_is_spared_is_taken(resident):
-    found = find_room(10**9)
-    assert found == Room(10**9, resident + SPARE)
-    assert found.free == 10**9 - resident - SPARE
+    for memory in (5 * 10**8, 10**10):
+        found = find_room(memory)
+        assert found == Room(memory, resident + find_spare(memory))
+        assert found.free == memory - resident - max(SPARE, memory // 16)
 
 
 def test_the_least_budget_is_enough_and_one_byte_less_is_not(resident):

@@ -14,7 +14,7 @@ from spokeshave.budget.memory import give_back, measure_resident
 from spokeshave.budget.plan import Cut, Plan, make_plan, measure_disk
 from spokeshave.budget.reducing import Reduced, complain_of_change, load_reduced, reduce_feed
 from spokeshave.budget.request import Feed, Reporter, Request
-from spokeshave.budget.room import LEAST, SPARE, Room, find_room
+from spokeshave.budget.room import LEAST, Room, find_room, find_spare
 from spokeshave.budget.rounds import Objective, Setting, Weights, train_classes
 from spokeshave.budget.selecting import (
     Selection,
@@ -185,7 +185,8 @@ def _train(
 ) -> Weights:
     """Train on all documents: in memory where that is possible, and otherwise over the disk."""
     give_back()
-    taken = measure_resident() + SPARE // 3 + n_features * costs.feature
+    spare = find_spare(request.memory) // 3
+    taken = measure_resident() + spare + n_features * costs.feature
     free = max(request.memory - taken, LEAST // 2)
     folder = workplace.find("reduced")
     reduced = load_reduced(folder)

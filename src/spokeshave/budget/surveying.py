@@ -13,7 +13,7 @@ from spokeshave.budget.intake import chain, make_intake, map_ahead
 from spokeshave.budget.lexicon import Lexicon
 from spokeshave.budget.memory import measure_resident
 from spokeshave.budget.request import Feed, Reporter, Request
-from spokeshave.budget.room import SPARE, Room
+from spokeshave.budget.room import Room, find_spare
 from spokeshave.budget.sample import COLUMN, Sample
 from spokeshave.budget.survey import Survey, survey_rows
 from spokeshave.figures import write_size
@@ -50,7 +50,7 @@ def survey_feed(feed: Feed, request: Request, room: Room, reporter: Reporter) ->
         batch = incoming.encode(classes)
         sample.add(batch, len(classes), incoming.words)
         require_numbers(survey.n_features, room)
-        if measure_resident() > room.memory - SPARE // 3:
+        if measure_resident() > room.memory - find_spare(room.memory) // 3:
             sample.stop_growing(len(classes))
         reporter.reach(feed.position / max(feed.n_bytes, 1))
     require_classes(classes, feed)
