@@ -32,9 +32,12 @@ class Stopwatch:
         """Run one step and return what the function returns."""
         self.begin(name)
         try:
-            return function(*arguments, **options)
-        finally:
-            self.end()
+            result = function(*arguments, **options)
+        except BaseException:
+            self._current = None  # a step that fails has no time
+            raise
+        self.end()
+        return result
 
     def begin(self, name: str) -> None:
         """Begin a step that is not one function, and end the one before."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from spokeshave.budget import room
@@ -35,4 +37,13 @@ def test_too_small_a_budget_is_told_one_that_is_enough(resident):
     with pytest.raises(ValueError, match=sentence) as caught:
         find_room(10**8)
     told = str(caught.value).removeprefix("memory must be at least ").split(":")[0]
+    assert find_room(parse_size(told)).free >= LEAST
+
+
+@pytest.mark.parametrize("held", [100_000_000, 840_000_000, 905_000_000, 10**10 + 1])
+def test_what_is_told_is_enough_however_much_is_held(monkeypatch, held):
+    monkeypatch.setattr(room, "measure_resident", lambda: held)
+    with pytest.raises(ValueError, match="memory must be at least") as caught:
+        find_room(10**6)
+    told = re.search(r"at least ([\d.]+ \w+)", str(caught.value))[1]
     assert find_room(parse_size(told)).free >= LEAST

@@ -52,7 +52,10 @@ def find_room(memory: int) -> Room:
     spare = find_spare(memory)
     taken = -(-measure_resident() // COARSE) * COARSE + spare
     if memory < taken + LEAST:
-        floor = -(-(taken + LEAST) // STEP) * STEP
+        held = taken - spare + LEAST
+        floor = max(held + SPARE, -(-held * PART // (PART - 1)))  # which has to spare its part too
+        step = STEP if floor < 1_000_000_000 else 100 * STEP  # as it is written
+        floor = -(-floor // step) * step
         raise ValueError(
             f"memory must be at least {write_size(floor)}: the process holds "
             f"{write_size(taken - spare)} before it begins. Got {write_size(memory)} instead."
