@@ -51,7 +51,7 @@ def select(feed, free=MUCH, *, free_after=None, **options):
         {"min_df": 0.02, "max_df": 40},
         {"stop_words": frozenset({"w1", "w2", "ähre3"})},
     ],
-    ids=str,
+    ids=["usual", "rare", "frequent", "both", "stop words"],  # a set has no order to be told by
 )
 def test_everything_that_fits_is_kept_as_the_vectorizer_keeps_it(options):
     texts, labels = make_texts(150)
