@@ -13,6 +13,7 @@ from scipy import sparse
 from made_batches import make_batch
 from spokeshave.budget.costs import Costs
 from spokeshave.budget.plan import (
+    PACKED,
     WORD,
     Cut,
     count_bearable,
@@ -32,9 +33,12 @@ N_DOCUMENTS = st.integers(0, 100)
 
 @given(RATES, N_DOCUMENTS, FREE, COSTS)
 def test_so_many_features_fit_and_one_more_does_not(per_document, n_documents, free, costs):
+    """Neither in training, nor in the file of the model."""
+
     def measure(n_kept):
         cells = n_documents * per_document[n_kept - 1] * costs.cell
-        return n_documents * costs.row + cells + n_kept * (costs.feature + WORD)
+        training = n_documents * costs.row + cells + n_kept * (costs.feature + WORD)
+        return max(training, n_kept * (PACKED * costs.n_rows + 2 * WORD))
 
     n_fitting = count_fitting(per_document, n_documents, Room(free, 0), costs)
     assert 0 <= n_fitting <= len(per_document)
