@@ -72,7 +72,8 @@ FLOORS = [
     ("model_file",),
     ("job",),
     ("reshaping", "budgeting"),
-    ("report",),
+    ("report", "reproduction"),
+    ("papers",),
     ("cli",),
 ]
 

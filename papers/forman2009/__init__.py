@@ -1,0 +1,1 @@
+"""Forman, Scholz and Rajaram, "Feature shaping for linear SVM classifiers", KDD 2009."""

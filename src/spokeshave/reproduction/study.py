@@ -1,0 +1,192 @@
+"""A study from its tasks to its verdicts."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from joblib import cpu_count, effective_n_jobs
+
+from spokeshave.reproduction.paper import Paper, Part, Setting, Tables, Task
+from spokeshave.reproduction.running import Done, Report, run_tasks
+from spokeshave.reproduction.verdicts import Judged, fill_block, judge_claims, write_verdicts
+from spokeshave.versions import list_versions
+from spokeshave.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a study gave.
+
+    Attributes
+    ----------
+    tables : dict of str to DataFrame
+        The tables of the parts that were run, and those that were there before.
+    judged : list of Judged
+        Every claim with its verdict.
+    files : list of Path
+        What was written.
+    seconds : float
+        What this run took, tasks that were taken up again aside.
+    """
+
+    tables: Tables
+    judged: list[Judged]
+    files: list[Path]
+    seconds: float
+
+
+def reproduce(
+    paper: Paper,
+    data: Path,
+    out: Path,
+    *,
+    is_quick: bool = False,
+    only: Iterable[str] | None = None,
+    n_jobs: int | None = None,
+    report: Report = lambda name, done, total: None,
+) -> Outcome:
+    """Run a study, or some parts of it, and write its tables, figures and verdicts.
+
+    Parameters
+    ----------
+    paper : Paper
+        The study.
+    data : Path
+        Folder of data.
+    out : Path
+        Folder to write to: ``results``, ``figures``, ``verdict.md``, and ``work``, from which a
+        run that was cut off goes on. A ``README.md`` that is there gets the verdicts as well.
+    is_quick : bool, default=False
+        Whether a small part of the tasks will do.
+    only : iterable of str, optional
+        Names of parts; all by default.
+    n_jobs : int, optional
+        Processes; -1 for all cores.
+    report : callable
+        As in `run_tasks`.
+    """
+    start = perf_counter()
+    parts = paper.choose_parts(only)
+    setting = Setting(_check_data(paper, data), is_quick)
+    tasks = {part.name: list(part.list_tasks(setting)) for part in parts}
+    # Of tasks that several parts need, any will do.
+    distinct = list({task.name: task for listed in tasks.values() for task in listed}.values())
+    results, figures = out / "results", out / "figures"
+    for folder in (results, figures):
+        folder.mkdir(parents=True, exist_ok=True)
+    done = run_tasks(distinct, setting.data, out / "work", n_jobs=n_jobs, report=report)
+    files = []
+    for part in parts:
+        found = {task.name: done[task.name].result for task in tasks[part.name]}
+        for name, table in part.tabulate(found).items():
+            files.append(_write(results / f"{name}.csv", table.write_csv().encode()))
+    seconds = perf_counter() - start
+    run = _describe_run(setting, tasks, done, seconds, n_jobs)
+    files.append(_write(results / "run.json", _merge(results / "run.json", run)))
+    tables = read_tables(results)
+    files += [
+        _write(figures / f"{name}.png", _render(figure))
+        for part in parts
+        for name, figure in _draw(part, tables).items()
+    ]
+    judged = judge_claims(paper.claims, tables)
+    files += _write_verdicts(paper, judged, out)
+    return Outcome(tables, judged, files, seconds)
+
+
+def read_tables(results: Path) -> dict[str, pl.DataFrame]:
+    """Return all tables that are kept in a folder, by name."""
+    return {
+        path.stem: pl.read_csv(path, infer_schema_length=None)
+        for path in sorted(results.glob("*.csv"))
+    }
+
+
+def _check_data(paper: Paper, data: Path) -> Path:
+    missing = [name for name in paper.needs if not (data / name).exists()]
+    if missing:
+        raise ValueError(
+            f"{data}: {missing[0]} is not there; {paper.name} needs {', '.join(paper.needs)} "
+            "(docs/data.md)"
+        )
+    return data
+
+
+def _describe_run(
+    setting: Setting,
+    tasks: dict[str, list[Task]],
+    done: dict[str, Done],
+    seconds: float,
+    n_jobs: int | None,
+) -> dict[str, Any]:
+    """Return, for each part, when and with what it was run, and where the time went."""
+    common = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "quick": setting.is_quick,
+        "processes": effective_n_jobs(n_jobs),
+        "cores": cpu_count(),
+        "machine": platform.machine(),
+        "versions": list_versions(),
+    }
+    return {
+        name: {
+            **common,
+            "seconds_of_run": round(seconds, 1),
+            "tasks": len(listed),
+            "seconds_of_tasks": _add_up(listed, done),
+        }
+        for name, listed in tasks.items()
+    }
+
+
+def _add_up(tasks: list[Task], done: dict[str, Done]) -> dict[str, float]:
+    """Return the seconds of all tasks and by the function that they call."""
+    seconds: dict[str, float] = defaultdict(float)
+    for task in tasks:
+        seconds[task.run.__name__] += done[task.name].seconds
+    return {name: round(value, 1) for name, value in seconds.items()}
+
+
+def _merge(path: Path, run: dict[str, Any]) -> bytes:
+    """Return the record of runs with those of some parts replaced."""
+    before = json.loads(path.read_bytes()) if path.is_file() else {}
+    return (json.dumps(before | run, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _draw(part: Part, tables: Tables) -> dict[str, Figure]:
+    return dict(part.draw(tables)) if part.draw else {}
+
+
+def _render(figure: Figure) -> bytes:
+    stream = BytesIO()
+    # Without a date or a version in it, the same figure is the same file.
+    figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
+    return stream.getvalue()
+
+
+def _write_verdicts(paper: Paper, judged: list[Judged], out: Path) -> list[Path]:
+    text = write_verdicts(judged)
+    files = [_write(out / "verdict.md", f"# {paper.title}\n\n{text}\n".encode())]
+    readme = out / "README.md"
+    if readme.is_file():
+        page = fill_block(readme.read_text(encoding="utf-8"), "verdicts", text)
+        files.append(_write(readme, page.encode()))
+    return files
+
+
+def _write(path: Path, content: bytes) -> Path:
+    write_whole(path, content)
+    return path
