@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.model_selection import KFold, StratifiedKFold
+
+MOST_STEPS, SHORTEST_STEP = 100, 1e-10
+SMALLEST_GRADIENT = 1e-7
+DAMPING = 1e-12  # keeps Newton's equations solvable where all scores are equal
 
 
 def sigmoid(scores: ArrayLike, slope: ArrayLike, offset: ArrayLike) -> NDArray[np.float64]:
@@ -32,8 +35,9 @@ def fit_sigmoid(
 ) -> tuple[float, float]:
     """Return the slope and offset of the most likely sigmoid of the scores.
 
-    Targets are Platt's: not 0 and 1 but what a uniform prior leaves of them, so that separable
-    scores do not give an infinite slope.
+    By Newton's method with steps that are halved until they gain (Lin, Lin and Weng, "A note on
+    Platt's probabilistic outputs", 2007). Targets are Platt's: not 0 and 1 but what a
+    uniform prior leaves of them, so that separable scores do not give an infinite slope.
 
     Examples
     --------
@@ -44,17 +48,37 @@ def fit_sigmoid(
     """
     n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    design = np.column_stack([scores, np.ones_like(scores)])
-    share = weight / weight.sum()
+    parameters = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
+    design, share = np.column_stack([scores, np.ones_like(scores)]), weight / weight.sum()
+    loss, logits = _cross_entropy(design, parameters, target, share)
+    for _ in range(MOST_STEPS):
+        probability = expit(logits)
+        gradient = design.T @ (share * (probability - target))
+        if np.abs(gradient).max() < SMALLEST_GRADIENT:
+            break
+        curvature = share * probability * (1 - probability)
+        hessian = (design.T * curvature) @ design + DAMPING * np.eye(2)
+        step, length = np.linalg.solve(hessian, gradient), 1.0
+        while True:
+            tried = parameters - length * step
+            new_loss, new_logits = _cross_entropy(design, tried, target, share)
+            if new_loss <= loss - 1e-4 * length * (gradient @ step) or length < SHORTEST_STEP:
+                break
+            length /= 2
+        if length < SHORTEST_STEP:  # rounding hides what is left to gain
+            break
+        parameters, loss, logits = tried, new_loss, new_logits
+    return float(parameters[0]), float(parameters[1])
 
-    def cross_entropy(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        logits = design @ parameters
-        loss = share @ (np.logaddexp(0, logits) - target * logits)
-        return float(loss), design.T @ (share * (expit(logits) - target))
 
-    start = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
-    slope, offset = minimize(cross_entropy, start, jac=True, method="BFGS").x
-    return float(slope), float(offset)
+def _cross_entropy(
+    design: NDArray[np.float64],
+    parameters: NDArray[np.float64],
+    target: NDArray[np.float64],
+    share: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64]]:
+    logits = design @ parameters
+    return float(share @ (np.logaddexp(0, logits) - target * logits)), logits
 
 
 def fit_sigmoids(

@@ -7,29 +7,25 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import product
 from numbers import Integral
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from spokeshave.checkpoint import Checkpoint, Fingerprint, Unit, describe, digest
 from spokeshave.cuts import count_kept
-from spokeshave.evaluation import count_order, measure
 from spokeshave.learning import LearningCurve
 from spokeshave.targets import binarize, check_targets
-from spokeshave.tuning import PAPER_CS, check_Cs, choose_C, split_steps
+from spokeshave.tuning import PAPER_CS, check_Cs, split_steps
+from spokeshave.units import MEASURED, Plan, Result, Sample, run_units
 
 PAPER_SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-MEASURED = ("auc", "f1", "accuracy", "precision_at_20")
 
-Result = dict[str, float]
 Report = Callable[[int, int], Any]
 
 
@@ -40,14 +36,12 @@ class Fold(NamedTuple):
     test: NDArray[np.intp]
 
 
-class Plan(NamedTuple):
-    """What each unit of work needs: the documents, and how to train on them."""
+class Block(NamedTuple):
+    """The classes to run on a sample of a fold, which share what they can."""
 
-    X: Any
-    estimator: Any
-    Cs: tuple[float, ...] | None
-    tune_cv: int
-    scoring: Any
+    fold: int
+    size: int
+    classes: tuple[int, ...]
 
 
 def learning_curve(
@@ -80,7 +74,8 @@ def learning_curve(
     estimator : estimator
         A classifier with ``predict_proba`` or ``decision_function``, or a pipeline that ends in
         one; it is not changed. It is trained on 1 for the documents of a class and 0 for the rest,
-        and so are transformers that look at the target.
+        and so are transformers that need a target, by their tags. Before a `DualLinearSVC` those
+        that need none are fitted once for all classes.
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
         Documents. NaN is allowed where the estimator allows it.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
@@ -95,8 +90,8 @@ def learning_curve(
         the C of the last step, and the steps before it are fitted once for all values. None leaves
         the estimator as it is.
     tune_cv : int, default=5
-        Folds of the training set for the choice of C. They are as many as the documents of the
-        smaller class where those are fewer; for a single one the middle value is taken.
+        Folds of the training set for the choice of C, the same for every class of single labels.
+        Where a class has a single document the middle value is taken.
     scoring : str or callable, optional
         What the choice of C maximises, as in scikit-learn; accuracy by default. Of a pipeline it
         sees the last step.
@@ -113,7 +108,7 @@ def learning_curve(
         goes on from there; other arguments are refused. Needs ``random_state``.
     progress : bool or callable, default=False
         Whether to show a bar with the time left, on a terminal; or what to call with the number of
-        finished units and of all units, at the start and after each unit.
+        finished units and of all units, at the start and after each sample.
 
     Returns
     -------
@@ -131,39 +126,48 @@ def learning_curve(
     >>> curve.macro("auc").round(2)
     array([0.94, 0.99])
     """
-    plan = _check_plan(estimator, Cs, tune_cv, scoring, X)
+    _check_estimator(estimator, Cs, tune_cv, scoring)
     _check_choices(checkpoint, random_state, progress)
+    X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
     y = check_targets(y if sparse.issparse(y) else np.asarray(y))
-    check_consistent_length(plan.X, y)
+    check_consistent_length(X, y)
     labels, indicator = binarize(y)
     names = labels[-indicator.shape[1] :]
+    plan = Plan(
+        X,
+        indicator.toarray(),
+        None if y.ndim == 2 else y,
+        estimator,
+        None if Cs is None else check_Cs(Cs),
+        int(tune_cv),
+        scoring,
+    )
     columns = _find_columns(names, classes)
     rng = check_random_state(random_state)
-    folds = _make_folds(plan.X, y, cv, rng)
+    folds = _make_folds(X, y, cv, rng)
     sizes = _check_sizes(sizes, min(fold.train.size for fold in folds))
     n_documents = count_kept(sizes, np.array([fold.train.size for fold in folds]))
     # Seeds are of all classes and no size, so that a class scores the same whatever else is asked.
     seeds = rng.randint(2**31, size=(names.size, len(folds)))
 
-    def start_unit(unit: Unit) -> Any:
-        k, f, s = unit
-        target, train = indicator[:, [k]].toarray().ravel().astype(np.intp), folds[f].train
-        return delayed(_run_unit)(
-            unit, plan, target, train[: n_documents[f, s]], folds[f].test, seeds[k, f]
-        )
+    def start_block(block: Block) -> Any:
+        fold = folds[block.fold]
+        train = fold.train[: n_documents[block.fold, block.size]]
+        sample = Sample(train, fold.test, seeds[:, block.fold])
+        return delayed(_run_block)(block, plan, sample)
 
     # The largest of a fold go first: what is left for the end, when threads run out, is small.
-    units: list[Unit] = list(product(columns, range(len(folds)), reversed(range(sizes.size))))
+    places = list(product(range(len(folds)), reversed(range(sizes.size))))
     keeper: AbstractContextManager[Checkpoint | None] = nullcontext()
     if checkpoint is not None:
         fingerprint = _identify(plan, names, indicator, sizes, folds, seeds)
         keeper = Checkpoint(checkpoint, fingerprint)
     with keeper as kept, _reporting(progress) as report:
-        results = _run(units, start_unit, n_jobs, kept, report)
+        results = _run(places, columns, start_block, n_jobs, kept, report)
     return _gather(names[columns], columns, sizes, n_documents, results)
 
 
-def _check_plan(estimator: Any, Cs: Any, tune_cv: Any, scoring: Any, X: Any) -> Plan:
+def _check_estimator(estimator: Any, Cs: Any, tune_cv: Any, scoring: Any) -> None:
     name, last = type(estimator).__name__, split_steps(estimator)[1]
     if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
         raise ValueError(
@@ -173,15 +177,12 @@ def _check_plan(estimator: Any, Cs: Any, tune_cv: Any, scoring: Any, X: Any) -> 
     if not isinstance(tune_cv, Integral) or tune_cv < 2:
         raise ValueError(f"tune_cv must be an integer from 2 on. Got {tune_cv!r} instead.")
     if Cs is not None:
-        Cs = check_Cs(Cs)
         if "C" not in last.get_params():
             raise ValueError(
                 f"estimator must have a parameter C to tune. Got {type(last).__name__} instead: "
                 "pass Cs=None to train it as it is."
             )
         check_scoring(last, scoring)
-    X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
-    return Plan(X, estimator, Cs, int(tune_cv), scoring)
 
 
 def _check_choices(checkpoint: Any, random_state: Any, progress: Any) -> None:
@@ -260,26 +261,31 @@ def nest(labels: NDArray[Any], rng: np.random.RandomState) -> NDArray[np.intp]:
 
 
 def _run(
-    units: list[Unit],
-    start_unit: Callable[[Unit], Any],
+    places: list[tuple[int, int]],
+    columns: list[int],
+    start_block: Callable[[Block], Any],
     n_jobs: int | None,
     kept: Checkpoint | None,
     report: Report,
 ) -> dict[Unit, Result]:
     """Return the results of all units, running those that no checkpoint has kept."""
+    units: list[Unit] = [(k, f, s) for f, s in places for k in columns]
     done = kept.done if kept else {}
     results = {unit: done[unit] for unit in units if unit in done}
     report(len(results), len(units))
+    left = (Block(f, s, tuple(k for k in columns if (k, f, s) not in done)) for f, s in places)
     # As they come, so that what is finished is kept at once; one by one, for the same reason.
     workers = Parallel(
         n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered"
     )
-    outputs = workers(start_unit(unit) for unit in units if unit not in done)
+    outputs = workers(start_block(block) for block in left if block.classes)
     try:
-        for unit, result in outputs:
-            if kept:
-                kept.add(unit, result)
-            results[unit] = result
+        for block, found in outputs:
+            for k, result in zip(block.classes, found, strict=True):
+                unit: Unit = (k, block.fold, block.size)
+                if kept:
+                    kept.add(unit, result)
+                results[unit] = result
             report(len(results), len(units))
     except BaseException as error:
         outputs.throw(error)  # stops the workers
@@ -287,43 +293,8 @@ def _run(
     return results
 
 
-def _run_unit(
-    unit: Unit,
-    plan: Plan,
-    target: NDArray[np.intp],
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    seed: int,
-) -> tuple[Unit, Result]:
-    """Tune and train on some documents, and measure on others."""
-    start, X, y = perf_counter(), plan.X[train], target[train]
-    if y.min() == y.max():
-        return unit, dict.fromkeys(("C", *MEASURED, "seconds"), np.nan)
-    model = _set_seeds(clone(plan.estimator), int(seed))
-    classifier = split_steps(model)[1]
-    if plan.Cs is not None:
-        classifier.set_params(C=choose_C(model, X, y, plan.Cs, plan.tune_cv, plan.scoring))
-    scores = _score(model.fit(X, y), plan.X[test])
-    counts, _ = count_order(scores, np.flatnonzero(target[test]))
-    result = {name: float(measure(name, counts)[0]) for name in MEASURED}
-    C = float(classifier.get_params().get("C", np.nan))
-    return unit, {"C": C, **result, "seconds": perf_counter() - start}
-
-
-def _set_seeds(model: Any, seed: int) -> Any:
-    unset = [
-        name
-        for name, value in model.get_params().items()
-        if value is None and name.split("__")[-1] == "random_state"
-    ]
-    return model.set_params(**dict.fromkeys(unset, seed))
-
-
-def _score(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return a row of scores, above 0 for what is taken for the class."""
-    if hasattr(model, "predict_proba"):
-        return np.array(model.predict_proba(X)[None, :, 1] - 0.5, float)
-    return np.array(model.decision_function(X)[None, :], float)
+def _run_block(block: Block, plan: Plan, sample: Sample) -> tuple[Block, list[Result]]:
+    return block, run_units(plan, sample, block.classes)
 
 
 def _identify(

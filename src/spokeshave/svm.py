@@ -57,9 +57,10 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight is the intercept. The weight is regularised as
         any other: a larger value makes the intercept freer.
-    probability : bool, default=False
+    probability : bool or "training", default=False
         Whether to fit Platt's sigmoid on the scores of a 2-fold cross-validation, for
-        ``predict_proba``. Costs two more fits on half the documents each.
+        ``predict_proba``. Costs two more fits on half the documents each. "training" fits it on
+        the scores that the training documents get, which costs nothing and is too sure of itself.
     warm_start : bool, default=False
         Whether to start from the dual of the fit before, stretched to the new C. The documents
         and classes must be the same ones; their features, C and weights may differ.
@@ -87,7 +88,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     duality_gap_ : ndarray of shape (n_classes,)
         Primal minus dual objective.
     calibration_ : ndarray of shape (2, n_classes)
-        Slope and offset of each class's sigmoid; only with ``probability=True``.
+        Slope and offset of each class's sigmoid; only with ``probability``.
     multilabel_ : bool
         Whether the targets were an indicator matrix.
     n_iter_ : int
@@ -117,7 +118,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         class_weight: dict[Any, float] | str | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        probability: bool = False,
+        probability: bool | str = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -213,6 +214,10 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} must be a positive number. Got {value!r} instead.")
         if self.loss not in ("hinge", "squared_hinge"):
             raise ValueError(f"loss must be 'hinge' or 'squared_hinge'. Got {self.loss!r} instead.")
+        if self.probability not in (True, False, "training"):
+            raise ValueError(
+                f"probability must be True, False or 'training'. Got {self.probability!r} instead."
+            )
         max_iter: Any = self.max_iter
         if not isinstance(max_iter, Integral) or int(max_iter) < 1:
             raise ValueError(f"max_iter must be a positive integer. Got {max_iter!r} instead.")
@@ -253,11 +258,17 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _calibrate(self, problem: Problem, y: Any, rng: np.random.RandomState) -> None:
-        """Fit Platt's sigmoid on scores that each half of the documents gets from the other."""
-        scores = np.empty(problem.indicator.shape)
-        for train, test in halve(y, rng):
-            half = self._solve(take_documents(problem, train), rng)
-            scores[test] = problem.X[test] @ half.coef.T + half.intercept
+        """Fit Platt's sigmoid on scores that each half of the documents gets from the other.
+
+        Or on those that documents get from the model they train.
+        """
+        if self.probability == "training":
+            scores = problem.X @ self.coef_.T + self.intercept_
+        else:
+            scores = np.empty(problem.indicator.shape)
+            for train, test in halve(y, rng):
+                half = self._solve(take_documents(problem, train), rng)
+                scores[test] = problem.X[test] @ half.coef.T + half.intercept
         self.calibration_ = fit_sigmoids(scores, problem.indicator, problem.weight)
 
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
+from spokeshave.evaluation import mean_known
 from spokeshave.svm import DualLinearSVC
 
 PAPER_CS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -102,21 +103,60 @@ def tune_C(
     return _choose(values, scores)
 
 
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+def deal_folds(labels: NDArray[Any], n_folds: int) -> Folds:
+    """Return folds of documents to choose C by, each label dealt out to them evenly.
+
+    Documents of a label go to the folds in turn, so that two of them are never in one fold as long
+    as there are folds without any.
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in deal_folds(np.array(["ash", "oak", "ash", "oak", "ash"]), 2)]
+    [[0, 1, 4], [2, 3]]
+    """
+    part_of = np.empty(labels.size, np.intp)
+    part_of[np.argsort(labels, kind="stable")] = np.arange(labels.size) % n_folds
+    return [
+        (np.flatnonzero(part_of != part), np.flatnonzero(part_of == part))
+        for part in range(min(n_folds, labels.size))
+    ]
+
+
 def choose_C(
-    estimator: Any, X: Any, y: NDArray[Any], Cs: tuple[float, ...], n_folds: int, scoring: Any
+    estimator: Any, X: Any, y: NDArray[Any], Cs: tuple[float, ...], folds: Folds, scoring: Any
 ) -> float:
     """Return the best C of a task of two classes, 0 and 1, for any classifier or pipeline.
 
-    A class with fewer documents than folds makes the folds as many as it has documents; with a
-    single document there is nothing to choose by, and the middle value is taken.
+    Where a class has a single document there is nothing to choose by, and the middle value is
+    taken.
     """
-    n_folds = min(n_folds, int(np.bincount(y).min()))
-    if n_folds < 2 or len(Cs) == 1:
-        return Cs[(len(Cs) - 1) // 2]
+    if is_settled(y, Cs):
+        return take_middle(Cs)
     model = _prepare(estimator, scoring)
     scorer = check_scoring(split_steps(model)[1], scoring)
-    folds = StratifiedKFold(n_folds).split(X, y)
-    scores = [_score_fold(clone(model), X, y, Cs, train, test, scorer) for train, test in folds]
+    scores = [
+        _score_fold(clone(model), X, y, Cs, train, test, scorer)
+        for train, test in folds
+        if np.unique(y[train]).size == 2
+    ]
+    return _choose(Cs, scores).C
+
+
+def is_settled(y: NDArray[Any], Cs: tuple[float, ...]) -> bool:
+    """Say whether there is no choice, or nothing to choose by."""
+    return len(Cs) == 1 or int(np.bincount(y, minlength=2).min()) < 2
+
+
+def take_middle(Cs: tuple[float, ...]) -> float:
+    """Return the middle value, the smaller of two."""
+    return Cs[(len(Cs) - 1) // 2]
+
+
+def choose_best(Cs: tuple[float, ...], scores: list[list[float]]) -> float:
+    """Return the value of the best mean score over folds (folds x values)."""
     return _choose(Cs, scores).C
 
 
@@ -169,6 +209,6 @@ def _score_fold(
 
 def _choose(Cs: tuple[float, ...], scores: list[list[float]]) -> Tuning:
     by_value = np.transpose(scores)
-    means = by_value.mean(axis=1)
+    means = mean_known(by_value, axis=1)
     best = int((means >= means.max() - ROUNDING).argmax())
     return Tuning(Cs[best], Cs, by_value)

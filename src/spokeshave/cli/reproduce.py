@@ -13,6 +13,7 @@ import typer
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
+from spokeshave.cli.settings import check_jobs
 
 if TYPE_CHECKING:
     from spokeshave.reproduction import Outcome
@@ -51,7 +52,9 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
-    n_jobs: options.Jobs = -1,
+    n_jobs: Annotated[
+        int, typer.Option(help="Processes; -1 for all cores.", rich_help_panel=options.JOB)
+    ] = -1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -68,6 +71,7 @@ def reproduce(
         )
     if not data.is_dir():
         raise ValueError(f"{data}: this is not a folder; --data must name the folder of data sets")
+    jobs = check_jobs(n_jobs)
     parts = None if only is None else [name.strip() for name in only.split(",")]
     folder = out or Path("reproduced", f"{paper}-quick" if quick else paper)
 
@@ -79,7 +83,7 @@ def reproduce(
 
     with _reporting(is_quiet=quiet) as report:
         outcome = run_study(
-            study, data, folder, is_quick=quick, only=parts, n_jobs=n_jobs, report=report
+            study, data, folder, is_quick=quick, only=parts, n_jobs=jobs, report=report
         )
     if as_json:
         printer.emit(_summarize(outcome))

@@ -15,12 +15,15 @@ DROPPED = np.uint32(2**32 - 1)
 class Rows(NamedTuple):
     """Documents as CSR rows, ``data`` None where all values of a row equal its ``scale``.
 
+    ``indices``, uint32, are None where every row has all features: descent on a table of a few
+    columns then takes a third of the time.
+
     Positions and features are unsigned: numba then needs no test for a negative index, which
     makes the loops over nonzeros a third faster.
     """
 
     indptr: NDArray[np.uint64]
-    indices: NDArray[np.uint32]
+    indices: Any
     data: NDArray[Any] | None
     scale: NDArray[np.float64]
     squared_length: NDArray[np.float64]
@@ -39,6 +42,15 @@ def make_rows(
     if find_scale(indptr, data, scale):
         return Rows(indptr, indices, None, scale, squared_length, weight)
     return Rows(indptr, indices, data, np.ones_like(scale), squared_length, weight)
+
+
+def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
+    """Return the rows of a dense table, zeros and all."""
+    n, d = X.shape
+    indptr, data = np.arange(n + 1, dtype=np.uint64) * np.uint64(d), np.ascontiguousarray(X).ravel()
+    squared_length = np.empty(n)
+    measure_length(indptr, data, squared_length)
+    return Rows(indptr, None, data, np.ones(n), squared_length, weight)
 
 
 def copy_rows(rows: Rows) -> Rows:
@@ -112,7 +124,8 @@ def rescale(indptr, data, unit, scale, squared_length):
         squared_length[i] = length * length
 
 
-# ``data`` is an argument of its own here: numba prunes the test for None when it compiles.
+# ``indices`` and ``data`` are arguments of their own here: numba prunes the tests for None when it
+# compiles.
 
 
 @compiled
@@ -120,9 +133,9 @@ def _weighted_sum(indices, data, start, stop, w):
     total = 0.0
     for p in range(start, stop):
         if data is None:
-            total += w[indices[p]]
+            total += w[_feature(indices, start, p)]
         else:
-            total += w[indices[p]] * data[p]
+            total += w[_feature(indices, start, p)] * data[p]
     return total
 
 
@@ -130,6 +143,14 @@ def _weighted_sum(indices, data, start, stop, w):
 def _step_along(indices, data, start, stop, step, w):
     for p in range(start, stop):
         if data is None:
-            w[indices[p]] += step
+            w[_feature(indices, start, p)] += step
         else:
-            w[indices[p]] += step * data[p]
+            w[_feature(indices, start, p)] += step * data[p]
+
+
+@compiled
+def _feature(indices, start, p):
+    if indices is None:
+        return p - start
+    else:  # noqa: RET505 (numba prunes this branch only where there is an else)
+        return np.uint64(indices[p])

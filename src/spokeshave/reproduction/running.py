@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -27,6 +28,9 @@ class Done(NamedTuple):
     seconds: float
 
 
+Outputs = Generator[tuple[str, Done], None, None]
+
+
 def run_tasks(
     tasks: Sequence[Task],
     data: Path,
@@ -43,7 +47,7 @@ def run_tasks(
         Of different names.
     data, work : Path
         Folder of data, and a folder for results: a file for each task. What is there and was found
-        by the same versions with the same arguments is taken up.
+        by the same function and versions with the same arguments is taken up.
     n_jobs : int, optional
         Processes; -1 for all cores.
     report : callable
@@ -56,38 +60,60 @@ def run_tasks(
     spent = sum(task.cost for task in tasks if task.name in done)
     report("", spent, total)
     left = sorted((task for task in tasks if task.name not in done), key=lambda task: -task.cost)
-    by_name = {task.name: task for task in left}
-    for name, found in _run(left, data, n_jobs):
-        _keep(by_name[name], found, work)
-        done[name] = found
-        spent += by_name[name].cost
-        report(name, spent, total)
+    cost = {task.name: task.cost for task in left}
+    with _stopping(_run(left, data, work, n_jobs)) as running:
+        for name, found in running:
+            done[name] = found
+            spent += cost[name]
+            report(name, spent, total)
     return {task.name: done[task.name] for task in tasks}
 
 
-def _run(tasks: Sequence[Task], data: Path, n_jobs: int | None) -> Iterator[tuple[str, Done]]:
+def _run(tasks: Sequence[Task], data: Path, work: Path, n_jobs: int | None) -> Outputs:
     """Yield what tasks give as they end, those that measure time last and one by one."""
     together = [task for task in tasks if not task.is_alone]
     alone = [task for task in tasks if task.is_alone]
     workers = Parallel(
         n_jobs=n_jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator_unordered"
     )
-    outputs = workers(delayed(_run_one)(task, data) for task in together)
-    try:
-        yield from outputs
-    except BaseException as error:
-        outputs.throw(error)  # stops the workers
-        raise
+    yield from workers(delayed(_run_one)(task, data, work) for task in together)
     for task in alone:
-        yield _run_one(task, data)
+        yield _run_one(task, data, work)
 
 
-def _run_one(task: Task, data: Path) -> tuple[str, Done]:
+@contextmanager
+def _stopping(running: Outputs) -> Iterator[Outputs]:
+    """End the processes where what is done with their results comes to grief."""
+    try:
+        yield running
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that tasks were given up
+            running.close()
+
+
+def _run_one(task: Task, data: Path, work: Path) -> tuple[str, Done]:
+    """Run a task and keep its result, where it runs: what other tasks come to does not matter."""
     start = perf_counter()
-    with warnings.catch_warnings():
+    with _naming(task), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # studies say how far they went
-        result = task.run(data, **task.arguments)
-    return task.name, Done(result, perf_counter() - start)
+        result = json.dumps(task.run(data, **task.arguments), allow_nan=False)
+        # What is taken up from a file has no tuples either.
+        done = Done(json.loads(result), perf_counter() - start)
+        _keep(task, done, work)
+    return task.name, done
+
+
+@contextmanager
+def _naming(task: Task) -> Iterator[None]:
+    """Let errors say which task they come from; those of bad input stay such."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise ValueError(f"task {task.name} failed: {error}") from error
+    except Exception as error:
+        kind = type(error).__name__
+        raise RuntimeError(f"task {task.name} failed: {kind}: {error}") from error
 
 
 def _identify(task: Task) -> Any:
@@ -105,7 +131,11 @@ def _take_up(task: Task, work: Path) -> Done | None:
     path = work / f"{task.name}.json"
     if not path.is_file():
         return None
-    record = json.loads(path.read_bytes())
-    if record["task"] != json.loads(json.dumps(_identify(task))):
-        return None
-    return Done(record["result"], record["seconds"])
+    try:
+        record = json.loads(path.read_bytes())
+        found, done = record["task"], Done(record["result"], float(record["seconds"]))
+    except (ValueError, TypeError, LookupError):
+        raise ValueError(
+            f"{path}: this is not the result of a task, which a run keeps there; delete it"
+        ) from None
+    return done if found == json.loads(json.dumps(_identify(task))) else None

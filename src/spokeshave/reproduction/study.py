@@ -8,7 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,14 @@ from joblib import cpu_count, effective_n_jobs
 
 from spokeshave.reproduction.paper import Paper, Part, Setting, Tables, Task
 from spokeshave.reproduction.running import Done, Report, run_tasks
-from spokeshave.reproduction.verdicts import Judged, fill_block, judge_claims, write_verdicts
+from spokeshave.reproduction.verdicts import (
+    Judged,
+    Kept,
+    MissingTableError,
+    fill_block,
+    judge_claims,
+    write_verdicts,
+)
 from spokeshave.versions import list_versions
 from spokeshave.whole_files import write_whole
 
@@ -69,6 +78,7 @@ def reproduce(
     out : Path
         Folder to write to: ``results``, ``figures``, ``verdict.md``, and ``work``, from which a
         run that was cut off goes on. A ``README.md`` that is there gets the verdicts as well.
+        Quick runs and full ones need folders of their own.
     is_quick : bool, default=False
         Whether a small part of the tasks will do.
     only : iterable of str, optional
@@ -81,13 +91,16 @@ def reproduce(
     start = perf_counter()
     parts = paper.choose_parts(only)
     setting = Setting(_check_data(paper, data), is_quick)
+    _check_out(out, is_quick=is_quick)
+    if any(part.draw for part in parts):
+        _check_matplotlib()
     tasks = {part.name: list(part.list_tasks(setting)) for part in parts}
-    # Of tasks that several parts need, any will do.
-    distinct = list({task.name: task for listed in tasks.values() for task in listed}.values())
     results, figures = out / "results", out / "figures"
     for folder in (results, figures):
         folder.mkdir(parents=True, exist_ok=True)
-    done = run_tasks(distinct, setting.data, out / "work", n_jobs=n_jobs, report=report)
+    done = run_tasks(
+        _list_distinct(tasks), setting.data, out / "work", n_jobs=n_jobs, report=report
+    )
     files = []
     for part in parts:
         found = {task.name: done[task.name].result for task in tasks[part.name]}
@@ -97,13 +110,13 @@ def reproduce(
     run = _describe_run(setting, tasks, done, seconds, n_jobs)
     files.append(_write(results / "run.json", _merge(results / "run.json", run)))
     tables = read_tables(results)
+    judged = judge_claims(paper.claims, tables)
+    files += _write_verdicts(paper, judged, out)
     files += [
         _write(figures / f"{name}.png", _render(figure))
         for part in parts
         for name, figure in _draw(part, tables).items()
     ]
-    judged = judge_claims(paper.claims, tables)
-    files += _write_verdicts(paper, judged, out)
     return Outcome(tables, judged, files, seconds)
 
 
@@ -123,6 +136,33 @@ def _check_data(paper: Paper, data: Path) -> Path:
             "(docs/data.md)"
         )
     return data
+
+
+def _check_out(out: Path, *, is_quick: bool) -> None:
+    """Raise where what is there does not take what a run gives: after hours it would be late."""
+    if (out / "README.md").is_file():
+        _fill_readme(out / "README.md", "")
+    runs = _read_runs(out / "results" / "run.json")
+    if any(run.get("quick") is not is_quick for run in runs.values()):
+        found, wanted = ("full", "quick") if is_quick else ("quick", "full")
+        raise ValueError(
+            f"{out}: there are results of a {found} run; name another folder for a {wanted} one"
+        )
+
+
+def _check_matplotlib() -> None:
+    if find_spec("matplotlib") is None:
+        raise ImportError("Figures need matplotlib: pip install 'spokeshave[plot]'")
+
+
+def _list_distinct(tasks: dict[str, list[Task]]) -> list[Task]:
+    """Return the tasks of all parts, those that several need once."""
+    distinct: dict[str, Task] = {}
+    for task in chain.from_iterable(tasks.values()):
+        same = distinct.setdefault(task.name, task)
+        if (same.run, same.arguments) != (task.run, task.arguments):
+            raise ValueError(f"two tasks have the name {task.name} and are not the same")
+    return list(distinct.values())
 
 
 def _describe_run(
@@ -162,12 +202,32 @@ def _add_up(tasks: list[Task], done: dict[str, Done]) -> dict[str, float]:
 
 def _merge(path: Path, run: dict[str, Any]) -> bytes:
     """Return the record of runs with those of some parts replaced."""
-    before = json.loads(path.read_bytes()) if path.is_file() else {}
-    return (json.dumps(before | run, indent=1, sort_keys=True) + "\n").encode()
+    return (json.dumps(_read_runs(path) | run, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _read_runs(path: Path) -> dict[str, Any]:
+    """Return the record of the run of each part that there is."""
+    if not path.is_file():
+        return {}
+    try:
+        runs: dict[str, Any] = json.loads(path.read_bytes())
+        is_record = all(isinstance(run, dict) for run in runs.values())
+    except (ValueError, AttributeError):
+        is_record = False
+    if not is_record:
+        raise ValueError(f"{path}: this is not the record of a run, which is kept there; delete it")
+    return runs
 
 
 def _draw(part: Part, tables: Tables) -> dict[str, Figure]:
-    return dict(part.draw(tables)) if part.draw else {}
+    if part.draw is None:
+        return {}
+    try:
+        return dict(part.draw(Kept(tables)))
+    except MissingTableError as error:
+        raise ValueError(
+            f"{part.name} is drawn from the table {error} as well, whose part was not run"
+        ) from None
 
 
 def _render(figure: Figure) -> bytes:
@@ -182,9 +242,15 @@ def _write_verdicts(paper: Paper, judged: list[Judged], out: Path) -> list[Path]
     files = [_write(out / "verdict.md", f"# {paper.title}\n\n{text}\n".encode())]
     readme = out / "README.md"
     if readme.is_file():
-        page = fill_block(readme.read_text(encoding="utf-8"), "verdicts", text)
-        files.append(_write(readme, page.encode()))
+        files.append(_write(readme, _fill_readme(readme, text)))
     return files
+
+
+def _fill_readme(path: Path, verdicts: str) -> bytes:
+    try:
+        return fill_block(path.read_text(encoding="utf-8"), "verdicts", verdicts).encode()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def _write(path: Path, content: bytes) -> Path:

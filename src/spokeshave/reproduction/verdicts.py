@@ -12,13 +12,15 @@ from spokeshave.reproduction.paper import NOT_TRIED, Claim, Tables, Verdict
 NOT_RUN = "not run"
 
 
-class _MissingTableError(LookupError):
-    """A claim asks for a table whose part was not run."""
+class MissingTableError(LookupError):
+    """A claim or a figure asks for a table whose part was not run."""
 
 
-class _Kept(dict[str, Any]):
+class Kept(dict[str, Any]):
+    """Tables that say so where one is asked for that is not there."""
+
     def __missing__(self, name: str) -> Any:
-        raise _MissingTableError(name)
+        raise MissingTableError(name)
 
 
 class Judged(NamedTuple):
@@ -37,8 +39,8 @@ def _judge(claim: Claim, tables: Tables) -> Verdict:
     if isinstance(claim.judge, str):
         return Verdict(NOT_TRIED, claim.judge)
     try:
-        return claim.judge(_Kept(tables))
-    except _MissingTableError as error:
+        return claim.judge(Kept(tables))
+    except MissingTableError as error:
         return Verdict(NOT_RUN, f"needs the table {error}")
 
 
@@ -50,13 +52,17 @@ def write_verdicts(judged: Iterable[Judged]) -> str:
         "| where | the paper says | verdict | what came out |",
         "| --- | --- | --- | --- |",
         *(
-            f"| {claim.where} | {claim.says} | {verdict.word} | {verdict.figures} |"
+            f"| {' | '.join(map(_write_cell, (claim.where, claim.says, *verdict)))} |"
             for claim, verdict in judged
         ),
         "",
         f"{len(judged)} claims: " + ", ".join(f"{n} {word}" for word, n in count.items()) + ".",
     ]
     return "\n".join(lines)
+
+
+def _write_cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|")
 
 
 def fill_block(page: str, name: str, text: str) -> str:
@@ -70,7 +76,8 @@ def fill_block(page: str, name: str, text: str) -> str:
     <!-- end verdicts -->
     """
     first, last = f"<!-- {name} -->", f"<!-- end {name} -->"
-    if first not in page or last not in page:
-        raise ValueError(f"the page must have the lines {first} and {last}")
     pattern = re.compile(f"{re.escape(first)}.*?{re.escape(last)}", re.DOTALL)
-    return pattern.sub(lambda _: f"{first}\n{text}\n{last}", page)
+    filled, count = pattern.subn(lambda _: f"{first}\n{text}\n{last}", page)
+    if not count:
+        raise ValueError(f"the page must have the lines {first} and {last}")
+    return filled

@@ -1,0 +1,152 @@
+"""The two collections, the groups of their classes, and tests over the classes of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from polars import selectors
+
+from spokeshave import DualLinearSVC, Ranking, paired_test
+from spokeshave.papers.collections import Split, load_rcv1, load_reuters
+from spokeshave.reproduction import Setting, Task
+
+LOADERS = {"RCV1": load_rcv1, "Reuters-21578": load_reuters}
+MEASURES = ("best_f1", "f1", "auc")
+LARGE = 200  # training documents of a class that is not small
+LEVEL = 0.05
+SEED = 0
+QUICK_CLASSES = 10
+BYTES_PER_NONZERO, BYTES_PER_ROW = 8, 8  # as `sparsity_curve` counts them
+
+
+def list_collections(setting: Setting) -> list[dict[str, Any]]:
+    """Return the arguments by which tasks name their documents."""
+    if setting.is_quick:
+        return [{"collection": "Reuters-21578", "largest": QUICK_CLASSES}]
+    return [{"collection": name, "largest": None} for name in LOADERS]
+
+
+@lru_cache(2)
+def load(data: Path, collection: str, largest: int | None) -> Split:
+    """Return a collection, with the largest classes only if a number of them is given."""
+    split = LOADERS[collection](data)
+    if largest is None:
+        return split
+    top = np.sort(np.argsort(-split.Y.sum(axis=0), kind="stable")[:largest])
+    names = tuple(split.names[k] for k in top)
+    return split._replace(Y=split.Y[:, top], Y_test=split.Y_test[:, top], names=names)
+
+
+@lru_cache(2)
+def fit_whole(data: Path, collection: str, largest: int | None) -> DualLinearSVC:
+    """Return the SVM on all documents with all features."""
+    split = load(data, collection, largest)
+    return DualLinearSVC(n_jobs=1, random_state=SEED).fit(split.X, split.Y)
+
+
+def follow(model: DualLinearSVC, ranking: Ranking) -> DualLinearSVC:
+    """Return a fitted model whose weights have the order of a ranking.
+
+    Cuts follow the weights of a model, and retraining does not look at them.
+    """
+    weights = np.zeros(ranking.scores.shape)
+    for k, row in enumerate(weights):
+        order = ranking.list_ranked(k)
+        row[order] = np.arange(order.size, 0, -1)
+    found = copy(model)
+    found.coef_ = weights
+    return found
+
+
+def describe(data: Path, *, collection: str, largest: int | None) -> dict[str, Any]:
+    """Return the size of a collection and of its classes."""
+    split = load(data, collection, largest)
+    return {
+        "collection": collection,
+        "documents": split.X.shape[0],
+        "test_documents": split.X_test.shape[0],
+        "features": split.X.shape[1],
+        "nonzeros": split.X.nnz / split.X.shape[0],
+        "megabytes": count_bytes(split.X.nnz, split.X.shape[0]) / 1e6,
+        "sizes": split.Y.sum(axis=0).tolist(),
+    }
+
+
+def count_bytes(n_nonzeros: float, n_documents: int) -> float:
+    """Return what a matrix of documents takes."""
+    return BYTES_PER_NONZERO * n_nonzeros + BYTES_PER_ROW * (n_documents + 1)
+
+
+def list_descriptions(setting: Setting) -> list[Task]:
+    """Return the tasks that describe the collections."""
+    return [
+        Task(f"describe-{where['collection']}", describe, where, cost=1)
+        for where in list_collections(setting)
+    ]
+
+
+def read_descriptions(results: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the descriptions among results of tasks, by collection."""
+    found = [result for name, result in results.items() if name.startswith("describe-")]
+    return {each["collection"]: each for each in found}
+
+
+def group_classes(sizes: Iterable[int]) -> dict[str, NDArray[np.bool_]]:
+    """Return which classes are in each group.
+
+    Examples
+    --------
+    >>> group_classes([1000, 3])["large"]
+    array([ True, False])
+    """
+    documents = np.array(list(sizes))
+    is_large = documents >= LARGE
+    return {"all": np.ones_like(is_large), "large": is_large, "small": ~is_large}
+
+
+def to_json(values: Any) -> Any:
+    """Return an array as lists, None where nothing is known."""
+    numbers = np.asarray(values, float)
+    found = numbers.round(8).astype(object)
+    found[~np.isfinite(numbers)] = None
+    return found.tolist()
+
+
+def to_array(values: Any) -> NDArray[np.float64]:
+    """Return lists as an array, NaN where nothing is known."""
+    return np.array(values, float)
+
+
+def compare(
+    a: NDArray[np.float64], b: NDArray[np.float64], alternative: str = "two-sided"
+) -> tuple[float | None, float | None]:
+    """Return the mean difference of two methods and its p-value; None where classes are too few.
+
+    Examples
+    --------
+    >>> compare(np.array([0.5]), np.array([0.4]))
+    (None, None)
+    """
+    if np.isfinite(a - b).sum() < 2:
+        return None, None
+    test = paired_test(a, b, alternative=alternative)
+    return test.mean_difference, test.p_value
+
+
+def average(values: NDArray[np.float64]) -> float | None:
+    """Return the mean of what is known, None where nothing is."""
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else None
+
+
+def tabulate(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return rows as a table, numbers of six digits."""
+    frame = pl.DataFrame(list(rows), infer_schema_length=None)
+    return frame.with_columns(selectors.float().round_sig_figs(6))

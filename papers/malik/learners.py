@@ -1,0 +1,141 @@
+"""The linear SVM next to other classifiers on all features, as the paper cites it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.metrics import f1_score, precision_recall_curve, roc_auc_score
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from spokeshave.papers.collections import Split
+from spokeshave.papers.malik.classes import (
+    MEASURES,
+    SEED,
+    average,
+    compare,
+    fit_whole,
+    group_classes,
+    list_collections,
+    list_descriptions,
+    load,
+    read_descriptions,
+    tabulate,
+    to_array,
+    to_json,
+)
+from spokeshave.reproduction import Setting, Task
+
+SVM = "linear SVM"
+N_NEIGHBORS = 30
+COSTS = {
+    SVM: 1,
+    "naive Bayes": 2,
+    "perceptron": 4,
+    "least squares": 5,
+    "logistic regression": 15,
+    "nearest neighbours": 8,
+}
+Results = Mapping[str, Any]
+
+
+def list_tasks(setting: Setting) -> Iterator[Task]:
+    """Yield a task for each classifier."""
+    yield from list_descriptions(setting)
+    for where in list_collections(setting):
+        for name, cost in COSTS.items():
+            if not setting.is_quick or cost < 3:
+                task = f"learn-{where['collection']}-{name.replace(' ', '-')}"
+                yield Task(task, learn, {**where, "classifier": name}, cost=cost)
+
+
+def learn(data: Path, *, collection: str, largest: int | None, classifier: str) -> dict[str, Any]:
+    """Train one classifier on all features, every class against the rest, and measure."""
+    split = load(data, collection, largest)
+    if classifier == SVM:
+        model = fit_whole(data, collection, largest)
+        scores, decisions = model.decision_function(split.X_test), model.predict(split.X_test)
+    elif classifier == "nearest neighbours":
+        scores = _count_neighbours(split)
+        decisions = scores > 0.5
+    else:
+        scores, decisions = _learn_each(split, classifier)
+    return {
+        "collection": collection,
+        "classifier": classifier,
+        **{name: to_json(values) for name, values in _measure(split, scores, decisions).items()},
+    }
+
+
+def _learn_each(split: Split, classifier: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return scores and decisions (documents x classes) of scikit-learn's classifiers."""
+    scores, decisions = [], []
+    for y in split.Y.T:
+        model: Any = {
+            "naive Bayes": MultinomialNB(),
+            "perceptron": Perceptron(random_state=SEED),
+            "least squares": RidgeClassifier(random_state=SEED),
+            "logistic regression": LogisticRegression(solver="liblinear", random_state=SEED),
+        }[classifier].fit(split.X, y)
+        if hasattr(model, "decision_function"):
+            scores.append(model.decision_function(split.X_test))
+        else:
+            scores.append(model.predict_joint_log_proba(split.X_test) @ [-1, 1])
+        decisions.append(model.predict(split.X_test))
+    return np.column_stack(scores), np.column_stack(decisions)
+
+
+def _count_neighbours(split: Split) -> NDArray[Any]:
+    """Return the share of the nearest documents that are of each class."""
+    model = KNeighborsClassifier(N_NEIGHBORS, weights="uniform", algorithm="brute", n_jobs=1)
+    nearest = model.fit(split.X, split.Y).kneighbors(split.X_test, return_distance=False)
+    return np.asarray(split.Y[nearest].mean(axis=1))
+
+
+def _measure(split: Split, scores: NDArray[Any], decisions: NDArray[Any]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {name: [] for name in MEASURES}
+    for truth, score, decision in zip(split.Y_test.T, scores.T, decisions.T, strict=True):
+        precision, recall, _ = precision_recall_curve(truth, score)
+        f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+        found["best_f1"].append(float(f1.max()))
+        found["f1"].append(float(f1_score(truth, decision, zero_division=0)))
+        found["auc"].append(float(roc_auc_score(truth, score)))
+    return found
+
+
+def tabulate_learners(results: Results) -> dict[str, pl.DataFrame]:
+    """Return the table of this part: each classifier against the SVM."""
+    return {"learners": tabulate(_compare_classifiers(results))}
+
+
+def _compare_classifiers(results: Results) -> Iterator[dict[str, Any]]:
+    for collection, about in read_descriptions(results).items():
+        found = {
+            result["classifier"]: result
+            for result in results.values()
+            if result["collection"] == collection and "classifier" in result
+        }
+        for group, classes in group_classes(about["sizes"]).items():
+            if group == "small":
+                continue
+            for classifier, result in found.items():
+                row: dict[str, Any] = {
+                    "collection": collection,
+                    "classes": group,
+                    "classifier": classifier,
+                }
+                for name in MEASURES:
+                    values, of_svm = (
+                        to_array(each[name])[classes] for each in (result, found[SVM])
+                    )
+                    difference, p_value = compare(values, of_svm)
+                    row[name] = average(values)
+                    row[f"{name}_difference"] = None if classifier == SVM else difference
+                    row[f"{name}_p_value"] = None if classifier == SVM else p_value
+                yield row

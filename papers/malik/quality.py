@@ -1,0 +1,417 @@
+"""Quality against sparsity and against the number of features, retrained on what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+from sklearn.isotonic import IsotonicRegression
+
+from spokeshave import FeatureCurve, Ranking, feature_curve, rank_features, rank_subsets
+from spokeshave.papers.malik.classes import (
+    LEVEL,
+    MEASURES,
+    SEED,
+    average,
+    compare,
+    fit_whole,
+    follow,
+    group_classes,
+    list_collections,
+    list_descriptions,
+    load,
+    read_descriptions,
+    tabulate,
+    to_array,
+    to_json,
+)
+from spokeshave.papers.malik.sparsity import CRITERIA, SHARES, SLOW
+from spokeshave.reproduction import Setting, Task
+
+SPARSITIES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
+COUNTS = (10, 32, 100, 316, 1000, 3162, 10_000)
+QUICK_CRITERIA = ("normal", "perceptron", "random")
+ALL = "all features"
+GROUPS = ("all", "large")
+FRACTIONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1.0)
+QUICK_SPARSITIES, QUICK_COUNTS, QUICK_FRACTIONS = [5.0, 20.0], [10, 100, 1000], [0.1, 0.5, 1.0]
+Results = Mapping[str, Any]
+
+
+def list_tasks(setting: Setting) -> Iterator[Task]:
+    """Yield a task for each criterion, each part of the documents, and all features."""
+    yield from list_descriptions(setting)
+    fewer = {"sparsities": QUICK_SPARSITIES, "counts": QUICK_COUNTS} if setting.is_quick else {}
+    for where in list_collections(setting):
+        size = 10 if where["collection"] == "RCV1" else 4
+        for by in QUICK_CRITERIA if setting.is_quick else CRITERIA:
+            arguments = {**where, **fewer, "by": by, "share": 1.0}
+            cost = size + SLOW.get(by, 0) * size / 5
+            yield Task(f"trace-{where['collection']}-{by}", trace, arguments, cost=cost)
+        for share in SHARES[-1:] if setting.is_quick else SHARES[1:]:
+            name = f"trace-{where['collection']}-normal-{round(1 / share)}"
+            arguments = {**where, **fewer, "by": "normal", "share": share}
+            yield Task(name, trace, arguments, cost=size)
+        yield Task(f"trace-{where['collection']}-all", trace_all, where, cost=size / 4)
+        arguments = where | ({"fractions": QUICK_FRACTIONS} if setting.is_quick else {})
+        yield Task(f"drop-{where['collection']}", drop, arguments, cost=3 * size)
+
+
+def trace(
+    data: Path,
+    *,
+    collection: str,
+    largest: int | None,
+    by: str,
+    share: float,
+    sparsities: Sequence[float] = SPARSITIES,
+    counts: Sequence[int] = COUNTS,
+) -> dict[str, Any]:
+    """Rank on a part of the documents, retrain on all of them, and measure on the test set."""
+    split = load(data, collection, largest)
+    options: dict[str, Any] = {"random_state": SEED, "n_jobs": 1}
+    if share == 1:
+        ranking = rank_features(split.X, split.Y, by, **options)
+    else:
+        (ranking,) = rank_subsets(split.X, split.Y, [share], by, **options).values()
+    leader = follow(fit_whole(data, collection, largest), ranking)
+    found = {
+        against: feature_curve(
+            split.X,
+            split.Y,
+            X_test=split.X_test,
+            y_test=split.Y_test,
+            estimator=leader,
+            method="exact",
+            cuts=cuts,
+            against=against,
+            **options,
+        )
+        for against, cuts in (("sparsity", sparsities), ("features", counts))
+    }
+    name = by if share == 1 else f"{by} {Fraction(share)}"
+    return {
+        "collection": collection,
+        "ranking": name,
+        "curves": {against: _measure(curve, ranking) for against, curve in found.items()},
+    }
+
+
+def trace_all(data: Path, *, collection: str, largest: int | None) -> dict[str, Any]:
+    """Measure the SVM on all features."""
+    split = load(data, collection, largest)
+    curve = feature_curve(
+        split.X,
+        split.Y,
+        X_test=split.X_test,
+        y_test=split.Y_test,
+        estimator=fit_whole(data, collection, largest),
+        cuts=[1.0],
+        n_jobs=1,
+    )
+    return {"collection": collection, "ranking": ALL, "curves": {"whole": _measure(curve, None)}}
+
+
+def _measure(curve: FeatureCurve, ranking: Ranking | None) -> dict[str, Any]:
+    """Return all measures (classes x cuts), unknown where a ranking says nothing of a class."""
+    counts = curve.counts
+    positive, true, false = (field[0] for field in (counts.positive, counts.true, counts.false))
+    with np.errstate(invalid="ignore"):
+        values = {
+            **{name: curve.per_class(name) for name in MEASURES},
+            "precision": true / (true + false),
+            "recall": true / positive,
+            "true": true,
+            "found": true + false,
+            "positive": positive,
+            "n_features": curve.n_features.astype(float),
+            "nonzeros": curve.nonzeros.copy(),
+        }
+    if ranking is not None:
+        for each in values.values():
+            each[ranking.n_ranked == 0] = np.nan
+    return {
+        "cuts": [float(cut) for cut in curve.cuts],
+        **{name: to_json(each) for name, each in values.items()},
+    }
+
+
+def drop(
+    data: Path,
+    *,
+    collection: str,
+    largest: int | None,
+    fractions: Sequence[float] = FRACTIONS,
+) -> dict[str, Any]:
+    """Drop the features of least weight, or any, with and without retraining."""
+    split = load(data, collection, largest)
+    model = fit_whole(data, collection, largest)
+    found = []
+    for by in ("normal", "random"):
+        ranking = rank_features(
+            split.X, split.Y, by, estimator=model if by == "normal" else None, random_state=SEED
+        )
+        for method in ("mask", "exact"):
+            curve = feature_curve(
+                split.X,
+                split.Y,
+                X_test=split.X_test,
+                y_test=split.Y_test,
+                estimator=model,
+                by=by,
+                method=method,
+                cuts=fractions,
+                n_jobs=1,
+                random_state=SEED,
+            )
+            found.append({"by": by, "method": method, **_measure(curve, None)})
+        found[-2]["changed"] = [_count_changed(split, model, ranking, f) for f in fractions]
+    return {"collection": collection, "dropped": found}
+
+
+def _count_changed(split: Any, model: Any, ranking: Ranking, fraction: float) -> float:
+    """Return how many decisions change without the lower weights, per document assigned."""
+    coef = np.zeros_like(model.coef_)
+    for k, n_ranked in enumerate(ranking.n_ranked):
+        kept = ranking.list_ranked(k)[: max(1, round(fraction * n_ranked))]
+        coef[k, kept] = model.coef_[k, kept]
+    before = model.decision_function(split.X_test) > 0
+    after = split.X_test @ coef.T + model.intercept_ > 0
+    return float((before != after).sum() / before.sum())
+
+
+def gather(results: Results, against: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the measures by collection and ranking, as arrays (classes x cuts)."""
+    found = {}
+    for result in results.values():
+        curve = result.get("curves", {}).get(against)
+        if curve is not None:
+            arrays = {name: to_array(each) for name, each in curve.items() if name != "cuts"}
+            found[result["collection"], result["ranking"]] = {"cuts": curve["cuts"], **arrays}
+    return found
+
+
+def _list_groups(results: Results) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
+    for collection, about in read_descriptions(results).items():
+        for group, classes in group_classes(about["sizes"]).items():
+            if group in GROUPS and classes.any():
+                yield collection, group, classes
+
+
+def tabulate_quality(results: Results) -> dict[str, pl.DataFrame]:
+    """Return the tables of this part."""
+    by_sparsity, by_features = gather(results, "sparsity"), gather(results, "features")
+    whole = gather(results, "whole")
+    preserved = tabulate(_test_preserved(results, by_sparsity, whole))
+    return {
+        "quality": tabulate(_compare_all(results, by_sparsity, whole)),
+        "quality_by_features": tabulate(_compare_all(results, by_features, {})),
+        "preserved": preserved,
+        "enough": tabulate(find_enough(preserved)),
+        "collapse": tabulate(_explain(results, by_features)),
+        "spread": tabulate(_spread(results, {"sparsity": by_sparsity, "features": by_features})),
+        "recall": tabulate(_list_recall(results, by_sparsity | whole)),
+        "dropped": tabulate(_list_dropped(results)),
+    }
+
+
+def _compare_all(
+    results: Results,
+    found: Mapping[tuple[str, str], dict[str, Any]],
+    whole: Mapping[tuple[str, str], dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Yield what each ranking scores at each cut, and how it differs from the normal."""
+    for collection, group, classes in _list_groups(results):
+        normal = found[collection, "normal"]
+        for (of, ranking), arrays in {**found, **whole}.items():
+            for measure in MEASURES if of == collection else ():
+                values, nonzeros = (
+                    np.broadcast_to(arrays[name], normal[measure].shape)[classes]
+                    for name in (measure, "nonzeros")
+                )
+                for c, cut in enumerate(normal["cuts"]):
+                    difference, p_value = (
+                        compare(values[:, c], normal[measure][classes, c])
+                        if ranking != "normal"
+                        else (None, None)
+                    )
+                    yield {
+                        "collection": collection,
+                        "classes": group,
+                        "measure": measure,
+                        "ranking": ranking,
+                        "cut": cut,
+                        "nonzeros": average(nonzeros[:, c]),
+                        "n_classes": int(np.isfinite(values[:, c]).sum()),
+                        "macro": average(values[:, c]),
+                        "difference": difference,
+                        "p_value": p_value,
+                    }
+
+
+def _test_preserved(
+    results: Results,
+    found: Mapping[tuple[str, str], dict[str, Any]],
+    whole: Mapping[tuple[str, str], dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Yield whether the normal's features are below all features, one-sided, at each sparsity."""
+    for collection, group, classes in _list_groups(results):
+        normal, reference = found[collection, "normal"], whole[collection, ALL]
+        for measure in MEASURES:
+            of_all = reference[measure][classes, 0]
+            for c, sparsity in enumerate(normal["cuts"]):
+                difference, p_value = compare(normal[measure][classes, c], of_all, "less")
+                yield {
+                    "collection": collection,
+                    "classes": group,
+                    "measure": measure,
+                    "sparsity": sparsity,
+                    "share_of_nonzeros": average(
+                        normal["nonzeros"][classes, c] / reference["nonzeros"][classes, 0]
+                    ),
+                    "share_of_features": average(
+                        normal["n_features"][classes, c] / reference["n_features"][classes, 0]
+                    ),
+                    "all_features": average(of_all),
+                    "difference": difference,
+                    "p_value": p_value,
+                    "is_below": p_value is not None and p_value < LEVEL,
+                }
+
+
+def find_enough(preserved: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the smallest sparsity from which on the normal is never below all features."""
+    keys = ("collection", "classes", "measure")
+    for key, rows in preserved.group_by(keys, maintain_order=True):
+        of = rows.sort("sparsity")
+        last = max((c for c, is_below in enumerate(of["is_below"]) if is_below), default=-1)
+        has_any = last + 1 < of.height
+        yield {
+            **dict(zip(keys, key, strict=True)),
+            **{
+                name: of[name][last + 1] if has_any else None
+                for name in ("sparsity", "share_of_nonzeros", "share_of_features", "difference")
+            },
+        }
+
+
+def _explain(
+    results: Results, found: Mapping[tuple[str, str], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield how well quality is told from nonzeros and from features, whatever the criterion.
+
+    The points are the means of every criterion at every number of features, those of random
+    features aside: the same models, so only what they are laid out along differs.
+    """
+    for collection, group, classes in _list_groups(results):
+        chosen = [
+            arrays
+            for (of, ranking), arrays in found.items()
+            if of == collection and ranking in CRITERIA and ranking != "random"
+        ]
+        for measure in MEASURES:
+            quality, *along = (
+                np.concatenate([arrays[name][classes].mean(axis=0) for arrays in chosen])
+                for name in (measure, "nonzeros", "n_features")
+            )
+            for name, places in zip(("nonzeros", "features"), along, strict=True):
+                yield {
+                    "collection": collection,
+                    "classes": group,
+                    "measure": measure,
+                    "along": name,
+                    "points": quality.size,
+                    "explained": explain(places, quality),
+                    "rank_correlation": float(spearmanr(places, quality).statistic),
+                }
+
+
+def explain(places: NDArray[np.float64], quality: NDArray[np.float64]) -> float:
+    """Return the share of the variance that a curve which only rises leaves nothing of.
+
+    Examples
+    --------
+    >>> explain(np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.5, 0.6]))
+    1.0
+    """
+    fitted = IsotonicRegression().fit_transform(places, quality)
+    return float(1 - np.var(quality - fitted) / np.var(quality))
+
+
+def _spread(
+    results: Results, found: Mapping[str, Mapping[tuple[str, str], dict[str, Any]]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the spread of quality over criteria, random aside, at equal sparsity or features."""
+    for collection, group, classes in _list_groups(results):
+        for against, curves in found.items():
+            for measure in MEASURES:
+                for c, cut in enumerate(curves[collection, "normal"]["cuts"]):
+                    macro = {
+                        ranking: float(arrays[measure][classes, c].mean())
+                        for (of, ranking), arrays in curves.items()
+                        if of == collection and ranking in CRITERIA and ranking != "random"
+                    }
+                    yield {
+                        "collection": collection,
+                        "classes": group,
+                        "measure": measure,
+                        "against": against,
+                        "cut": cut,
+                        "mean": float(np.mean(list(macro.values()))),
+                        "deviation": float(np.std(list(macro.values()))),
+                        "lowest": min(macro, key=macro.__getitem__),
+                        "highest": max(macro, key=macro.__getitem__),
+                    }
+
+
+def _list_recall(
+    results: Results, found: Mapping[tuple[str, str], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield precision and recall at threshold 0, and over how many classes anything is found."""
+    for collection, group, classes in _list_groups(results):
+        for (of, ranking), arrays in found.items():
+            for c, sparsity in enumerate(arrays["cuts"]) if of == collection else ():
+                true, found_, positive = (
+                    float(np.nansum(arrays[name][classes, c]))
+                    for name in ("true", "found", "positive")
+                )
+                yield {
+                    "collection": collection,
+                    "classes": group,
+                    "ranking": ranking,
+                    "sparsity": None if ranking == ALL else sparsity,
+                    "n_classes": int(np.isfinite(arrays["recall"][classes, c]).sum()),
+                    "n_finding": int(np.isfinite(arrays["precision"][classes, c]).sum()),
+                    "macro_precision": average(arrays["precision"][classes, c]),
+                    "macro_recall": average(arrays["recall"][classes, c]),
+                    "micro_precision": true / found_ if found_ else None,
+                    "micro_recall": true / positive,
+                }
+
+
+def _list_dropped(results: Results) -> Iterator[dict[str, Any]]:
+    """Yield what is lost with the features of least weight, or with any, against keeping all."""
+    for collection, group, classes in _list_groups(results):
+        for each in results[f"drop-{collection}"]["dropped"]:
+            for c, fraction in enumerate(each["cuts"]):
+                row = {
+                    "collection": collection,
+                    "classes": group,
+                    "ranking": each["by"],
+                    "method": each["method"],
+                    "fraction": fraction,
+                    "nonzeros": average(to_array(each["nonzeros"])[classes, c]),
+                    "changed": each["changed"][c] if "changed" in each and group == "all" else None,
+                }
+                for measure in MEASURES:
+                    values = to_array(each[measure])[classes]
+                    _, p_value = compare(values[:, c], values[:, -1], "less")
+                    row[measure] = average(values[:, c])
+                    row[f"{measure}_p_value"] = p_value
+                yield row

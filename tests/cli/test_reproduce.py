@@ -1,0 +1,248 @@
+"""``spokeshave reproduce``: options, what is printed, and runs that are cut off."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import made_papers
+from spokeshave import cli, papers
+from spokeshave.cli.reproduce import PAPERS, _reporting
+from spokeshave.reproduction import reproduce
+
+# What is not one of the papers has to be known to the process; the rest is the command itself.
+PROGRAM = f"""
+import sys
+sys.path.insert(0, {str(Path(made_papers.__file__).parent)!r})
+import spokeshave.papers
+from spokeshave.cli import main
+def load_paper(name):
+    import made_papers
+    return made_papers.PAPER
+spokeshave.papers.load_paper = load_paper
+main()
+"""
+
+
+@pytest.fixture
+def data(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "numbers.csv").touch()
+    (folder / "calls.txt").touch()
+    return folder
+
+
+@pytest.fixture
+def call(monkeypatch, tmp_path, capsys):
+    """Return a function that runs the command here and gives its code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SPOKESHAVE_DATA", raising=False)
+    known = papers.load_paper
+    monkeypatch.setattr(
+        papers, "load_paper", lambda name: made_papers.PAPER if name == "powers" else known(name)
+    )
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["spokeshave", "reproduce", *map(str, arguments)])
+        code = cli.run()
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_the_command_knows_the_papers():
+    assert PAPERS == papers.NAMES
+
+
+def test_verdicts_are_printed_and_progress_is_told(call, data):
+    code, out, err = call("powers", "--data", data, "--n-jobs", 1)
+    assert code == 0
+    assert out.splitlines()[:2] == [
+        "Table 1: squares are 9, 1 and 4",
+        "  reproduced: 3 powers: [9, 1, 4]",
+    ]
+    assert re.fullmatch(r"8 files in reproduced/powers, \d+ s", out.splitlines()[-1])
+    first, *lines = err.splitlines()
+    assert first == "spokeshave: running"
+    assert len(lines) == 7
+    assert all(
+        re.fullmatch(r"spokeshave: [ 1]\d\d%  \w+-\d, about \d+ (s|min) left", line)
+        for line in lines
+    )
+    assert "100%  cube-1, about 0 s left" in lines[-1]
+    assert Path("reproduced/powers/verdict.md").is_file()
+
+
+def test_a_run_that_is_repeated_says_how_much_was_done(call, data):
+    call("powers", "--data", data, "--only", "table1", "--n-jobs", 1)
+    code, _, err = call("powers", "--data", data, "--only", "table2", "--n-jobs", 1)
+    assert code == 0
+    assert err.splitlines()[0] == "spokeshave: running; 43% were done before"
+    assert "100%  square-4, about 0 s left" in err.splitlines()[1]
+
+
+def test_data_may_be_named_by_the_environment(call, data, monkeypatch):
+    monkeypatch.setenv("SPOKESHAVE_DATA", str(data))
+    assert call("powers", "--only", "table1", "--n-jobs", 1)[0] == 0
+
+
+def test_a_quick_run_has_a_folder_of_its_own(call, data):
+    code, out, _ = call("powers", "--data", data, "--quick", "--n-jobs", 1)
+    assert code == 0
+    assert "files in reproduced/powers-quick, " in out
+    assert made_papers.list_names(data) == ["square-3", "cube-3"]
+
+
+def test_some_parts_in_another_folder(call, data):
+    options = ("--only", " table2, table1", "-o", "x/y", "--n-jobs", 1)
+    code, out, _ = call("powers", "--data", data, *options)
+    assert code == 0
+    assert out.splitlines()[-1].startswith("4 files in x/y, ")
+    assert "  not run: needs the table figure1-powers" in out.splitlines()
+
+
+def test_json(call, data):
+    code, out, _ = call("powers", "--data", data, "--json", "--only", "table1", "--n-jobs", 1)
+    assert code == 0
+    found = json.loads(out)
+    assert found["claims"][0] == {
+        "where": "Table 1",
+        "says": "squares are 9, 1 and 4",
+        "verdict": "reproduced",
+        "figures": "3 powers: [9, 1, 4]",
+    }
+    assert "reproduced/powers/results/table1-powers.csv" in found["files"]
+    assert found["seconds"] > 0
+
+
+def test_quiet(call, data):
+    code, out, err = call("powers", "--data", data, "-q", "--only", "table1", "--n-jobs", 1)
+    assert (code, err) == (0, "")
+    assert out.startswith("Table 1: ")
+
+
+class Terminal:
+    """Standard error that is a terminal, and remembers what was written."""
+
+    encoding = "utf-8"
+
+    def __init__(self):
+        self.written = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.written += text
+
+    def flush(self):
+        pass
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with _reporting(is_quiet=False) as report:
+        report("", 0.0, 6.0)
+        report("square-3", 3.0, 6.0)
+    assert "square-3" in terminal.written
+    assert " 50%" in terminal.written
+    assert "left" in terminal.written
+
+
+BAD = {
+    "another paper": (("porter1980",), "paper must be one of kolcz2007, malik, forman2009. Got "),
+    "another part": (("powers", "--only", "table1,x"), "powers has the parts table1, table2, "),
+    "no part": (("powers", "--only", ""), "powers has the parts table1, table2, "),
+    "no processes": (("powers", "--n-jobs", 0), "--n-jobs must be a number of "),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_options_are_one_sentence(call, data, name):
+    arguments, sentence = BAD[name]
+    code, out, err = call(*arguments, "--data", data)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"spokeshave: {sentence}")
+    assert err.count("\n") == 1
+    assert not Path("reproduced").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ((), "say where the data sets are: --data FOLDER, or SPOKESHAVE_DATA in the environment"),
+        (("--data", "x"), "x: this is not a folder; --data must name the folder of data sets"),
+        (("--data", "empty"), "empty: numbers.csv is not there; powers needs numbers.csv "),
+    ],
+)
+def test_missing_data_are_one_sentence(call, tmp_path, options, sentence):
+    (tmp_path / "empty").mkdir()
+    code, out, err = call("powers", *options)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"spokeshave: {sentence}")
+    assert not Path("reproduced").exists()
+
+
+def test_a_task_that_fails_is_one_sentence(call, data):
+    (data / "broken-square-1").touch()
+    code, out, err = call("powers", "--data", data, "-q", "--n-jobs", 1)
+    assert (code, out) == (2, "")
+    assert err == "spokeshave: task square-1 failed: the data are broken at 1\n"
+
+
+def start(data, out, environment):
+    arguments = ("reproduce", "powers", "--data", data, "--out", out, "--n-jobs", "2")
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,  # as a terminal does, all its processes are interrupted at once
+    )
+
+
+def test_an_interrupt_keeps_what_is_done(data, tmp_path, environment):
+    out = tmp_path / "out"
+    (data / "slow-square-1").touch()
+    process = start(data, out, environment)
+    try:
+        while len(list(out.glob("work/*.json"))) < 3 or "square-1" not in read_names(data):
+            time.sleep(0.02)
+            assert process.poll() is None, process.stderr.read()
+        os.killpg(process.pid, signal.SIGINT)
+        printed, err = process.communicate(timeout=30)  # until no process is left
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, printed) == (130, "")
+    # What cleans up after the processes may have its say as well.
+    assert "spokeshave: interrupted; nothing was left half-written\n" in err
+    kept = ["square-2.json", "square-3.json", "square-4.json"]
+    assert sorted(os.listdir(out / "work")) == kept
+    made_papers.list_names(data)
+    (data / "slow-square-1").unlink()
+    reproduce(made_papers.PAPER, data, out, only=["table1", "table2"])
+    assert made_papers.list_names(data) == ["square-1"]
+
+
+def read_names(data):
+    return [name for name, _ in made_papers.list_calls(data)]
+
+
+@pytest.mark.parametrize(("typed", "offered"), [("", PAPERS), ("k", ["kolcz2007"])])
+def test_a_shell_completes_papers(run, typed, offered):
+    words = f"spokeshave reproduce {typed}"
+    done = run(_SPOKESHAVE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD="2")
+    assert done.out.split() == list(offered)

@@ -1,0 +1,136 @@
+"""The papers: their studies, what is kept of them, and a quick run of each."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from spokeshave import papers
+from spokeshave.cli import run
+from spokeshave.reproduction import (
+    IN_PART,
+    NOT_REPRODUCED,
+    NOT_TRIED,
+    REPRODUCED,
+    fill_block,
+    judge_claims,
+    read_tables,
+    write_verdicts,
+)
+
+HOME = Path(papers.__file__).parent
+WORDS = {REPRODUCED, IN_PART, NOT_REPRODUCED, NOT_TRIED}
+PUBLIC = {"spokeshave", "spokeshave.corpus", "spokeshave.reproduction"}
+LARGEST = 1_000_000  # bytes of kept tables and records
+LINK = re.compile(r"\(figures/([^)\s]+)\)")
+
+each_paper = pytest.mark.parametrize("name", papers.NAMES)
+
+
+def get_files(folder, *ends):
+    return sorted(path for path in folder.rglob("*") if path.suffix in ends)
+
+
+def list_imports(path):
+    """Yield the modules that a file imports, and the names from them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (("." * node.level + (node.module or ""), each.name) for each in node.names)
+
+
+@pytest.mark.parametrize(
+    "path",
+    get_files(HOME, ".py"),
+    ids=lambda path: str(path.relative_to(HOME)),
+)
+def test_papers_use_only_what_everybody_can(path):
+    for module, name in list_imports(path):
+        if module.startswith(".") or module.partition(".")[0] == "spokeshave":
+            if f"{module}.".startswith("spokeshave.papers."):
+                continue
+            assert module in PUBLIC, f"{module} is not public"
+            assert name in import_module(module).__all__, f"{name} of {module} is not public"
+
+
+@each_paper
+def test_a_paper_has_parts_and_claims(name):
+    paper = papers.load_paper(name)
+    assert paper.name == name
+    parts = [part.name for part in paper.parts]
+    assert parts
+    assert len(set(parts)) == len(parts)
+    assert paper.claims
+    assert len({(claim.where, claim.says) for claim in paper.claims}) == len(paper.claims)
+
+
+def test_an_unknown_paper_is_told():
+    with pytest.raises(ValueError, match=r"^paper must be one of .* Got 'porter1980' instead\.$"):
+        papers.load_paper("porter1980")
+
+
+def is_kept(name):
+    """Tell whether a run of a paper has come to its end."""
+    return (HOME / name / "results" / "run.json").is_file()
+
+
+@pytest.fixture(params=papers.NAMES)
+def kept(request):
+    """Return the folder of a paper with what a full run gave."""
+    if not is_kept(request.param):
+        pytest.skip(f"no run of {request.param} is kept")
+    return HOME / request.param
+
+
+def test_verdicts_are_those_of_the_kept_tables(kept):
+    paper = papers.load_paper(kept.name)
+    judged = judge_claims(paper.claims, read_tables(kept / "results"))
+    assert {verdict.word for _, verdict in judged} <= WORDS
+    page = (kept / "README.md").read_text(encoding="utf-8")
+    assert fill_block(page, "verdicts", write_verdicts(judged)) == page
+
+
+def test_every_figure_is_shown(kept):
+    shown = set(LINK.findall((kept / "README.md").read_text(encoding="utf-8")))
+    assert shown == {path.name for path in (kept / "figures").iterdir()}
+
+
+def test_the_record_is_of_full_runs_of_all_parts(kept):
+    runs = json.loads((kept / "results" / "run.json").read_text())
+    assert set(runs) == {part.name for part in papers.load_paper(kept.name).parts}
+    for part in runs.values():
+        assert part["quick"] is False
+        assert {"python", "numpy", "scipy", "scikit-learn", "spokeshave"} <= set(part["versions"])
+
+
+def test_what_is_kept_is_small(kept):
+    assert sum(path.stat().st_size for path in get_files(kept / "results", ".csv", ".json")) < (
+        LARGEST
+    )
+
+
+@each_paper
+def test_a_quick_run(name, data_folder, tmp_path, monkeypatch, capsys):
+    command = ["reproduce", name, "--quick", "--out", tmp_path, "--n-jobs", 2, "--json", "--quiet"]
+    monkeypatch.setenv("SPOKESHAVE_DATA", str(data_folder))
+    monkeypatch.setattr("sys.argv", ["spokeshave", *map(str, command)])
+    code = run()
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    claims = json.loads(out)["claims"]
+    assert {claim["verdict"] for claim in claims} <= WORDS
+    assert len(claims) == len(papers.load_paper(name).claims)
+    for folder, kind in (("results", ".csv"), ("figures", ".png")):
+        found = {path.name for path in get_files(tmp_path / folder, kind)}
+        assert found
+        if is_kept(name):  # nothing is there that no run writes any more
+            assert {path.name for path in get_files(HOME / name / folder, kind)} == found
+    assert json.loads((tmp_path / "results" / "run.json").read_text()).keys() == {
+        part.name for part in papers.load_paper(name).parts
+    }
