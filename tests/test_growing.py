@@ -95,9 +95,9 @@ def record(y, **options):
     pairs = list(zip(Recorder.log[::2], Recorder.log[1::2], strict=True))
     assert len(pairs) == curve.C.size
     cells = np.empty(curve.C.shape, object)
-    for k in range(n_classes):
-        for f in range(n_folds):
-            for s in reversed(range(n_sizes)):
+    for f in range(n_folds):
+        for s in reversed(range(n_sizes)):
+            for k in range(n_classes):
                 (train, target), (test, _) = pairs.pop(0)
                 cells[k, f, s] = train, target, test
     return cells, curve
@@ -162,12 +162,20 @@ def test_large_samples_are_stratified(share, rng):
     assert np.abs(found - share * np.bincount(labels)).max() < 3
 
 
+def deal_by_hand(labels, n_folds):
+    """Return folds to which the documents go in turn, a label after the other."""
+    everything = range(len(labels))
+    in_turn = sorted(everything, key=lambda i: labels[i])
+    tests = [sorted(in_turn[part::n_folds]) for part in range(n_folds)]
+    return [(np.setdiff1d(everything, test), np.array(test)) for test in tests if test]
+
+
 def follow_by_hand(model, X, y, cells, Cs, tune_cv, scoring):
     """Return measures and C of every cell by scikit-learn alone."""
     found = {name: np.empty(cells.shape) for name in ("C", "auc", "f1", "accuracy")}
     for (k, f, s), (train, target, test) in np.ndenumerate(cells):
         candidates = [clone(model).set_params(svc__C=C) for C in Cs]
-        folds = StratifiedKFold(tune_cv)
+        folds = deal_by_hand(y[train], tune_cv)  # by label, so the same for every class
         means = [
             cross_val_score(one, X[train], target, cv=folds, scoring=scoring).mean()
             for one in candidates
@@ -244,6 +252,24 @@ def test_steps_before_the_classifier_are_fitted_once_for_all_values():
     assert Counter.n_transforms == 2 * n_cells * (4 + 1)
 
 
+class Unaware(Counter):
+    """Counts without a look at the target."""
+
+    def fit(self, X, y=None):
+        Counter.n_fits += 1
+        assert y is None
+        return self
+
+
+@pytest.mark.parametrize(("step", "n_tasks"), [(Counter, 3), (Unaware, 1)])
+def test_steps_that_need_no_target_are_fitted_once_for_all_classes(step, n_tasks):
+    X, y = make_text()
+    Counter.n_fits = 0
+    curve = learning_curve(make_pipeline(step(), DualLinearSVC()), X, y, **FAST)
+    assert curve.C.shape == (3, 3, 3)
+    assert Counter.n_fits == n_tasks * 3 * len(SIZES) * (2 + 1)
+
+
 def test_the_result_does_not_depend_on_n_jobs():
     X, y = make_text(2)
     model = make_pipeline(SelectKBest(chi2, k=12), DualLinearSVC())  # not seeded by itself
@@ -310,22 +336,38 @@ def test_a_sample_of_one_class_has_no_measures():
     assert np.isfinite(curve.macro("f1")[1])
 
 
-def test_few_documents_of_a_class_make_few_folds():
-    X, _ = make_text()
-    X, Cs = X[:40], (0.01, 0.1, 1.0, 10.0)
-    for n_positive, n_folds in [(1, None), (2, 2), (3, 3), (30, 5)]:
-        y = (np.arange(40) < n_positive).astype(int)
-        found = choose_C(LinearSVC(dual=False), X, y, Cs, 5, "roc_auc")
-        if n_folds is None:
-            assert found == 0.1
-            continue
-        means = [
-            cross_val_score(
-                LinearSVC(C=C, dual=False), X, y, cv=StratifiedKFold(n_folds), scoring="roc_auc"
-            ).mean()
-            for C in Cs
-        ]
-        assert found == Cs[int(np.argmax(np.round(means, 10)))]
+# With these labels the two documents of the rest are in one fold, which leaves it none to train on.
+SPLIT_REST = np.array([0, *[1] * 39, 2])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    ("labels", "k", "n_used"),
+    [
+        (np.arange(41) < 1, 1, None),
+        (np.arange(41) < 2, 1, 5),
+        (np.arange(41) < 3, 1, 5),
+        (np.arange(41) < 30, 1, 5),
+        (SPLIT_REST, 1, 4),
+        (SPLIT_REST, 2, None),
+    ],
+    ids=["one", "two", "three", "many", "rest_in_one_fold", "one_of_three_labels"],
+)
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
+def test_few_documents_of_a_class_make_no_fewer_folds(labels, k, n_used, scoring):
+    (X, _), Cs = make_text(), (0.01, 0.1, 1.0, 10.0)
+    X, y, folds = X[:41], (labels == k).astype(int), deal_by_hand(labels, 5)
+    found = choose_C(LinearSVC(dual=False), X, y, Cs, folds, scoring)
+    if n_used is None:
+        assert found == 0.1
+        return
+    used = [fold for fold in folds if set(y[fold[0]]) == {0, 1}]
+    assert len(used) == n_used
+    scores = [
+        cross_val_score(LinearSVC(C=C, dual=False), X, y, cv=used, scoring=scoring) for C in Cs
+    ]
+    # A fold that cannot be scored has no score for any value, so it may as well be zero.
+    assert found == Cs[int(np.argmax(np.round(np.nan_to_num(scores).mean(axis=1), 10)))]
 
 
 def test_of_equal_values_the_smallest_is_taken():
@@ -423,7 +465,8 @@ def test_a_run_that_broke_down_is_taken_up_again(path, n_jobs):
     with pytest.raises(KeyboardInterrupt):
         learning_curve(Fragile(), X, y, checkpoint=path, **FAST)
     n_kept = len(path.read_text().splitlines()) - 1
-    assert n_kept == 40 // 5  # two folds of two values, and the last fit
+    # Two folds of two values, and the last fit; three classes are kept together.
+    assert n_kept == 3 * (40 // 15)
     path.write_bytes(path.read_bytes()[:-3])
     Fragile.n_left = 5 * (27 - n_kept + 1)
     calls = []
@@ -436,7 +479,10 @@ def test_a_run_that_broke_down_is_taken_up_again(path, n_jobs):
         progress=lambda done, total: calls.append((done, total)),
         **FAST,
     )
-    assert calls == [(done, 27) for done in range(n_kept - 1, 28)]
+    assert calls[0] == (n_kept - 1, 27)
+    assert calls[-1] == (27, 27)
+    assert sorted(np.diff(calls, axis=0)[:, 0]) == [1] + [3] * 7  # what was left of a sample first
+    assert n_jobs > 1 or calls[1] == (n_kept, 27)
     equal(again, whole)
     Fragile.n_left = 0
     finished = learning_curve(Fragile(), X, y, checkpoint=path, **FAST)
@@ -451,7 +497,7 @@ from spokeshave import DualLinearSVC
 from spokeshave.growing import learning_curve
 
 def stop(done, total):
-    if done == 7:
+    if done == 6:
         os.kill(os.getpid(), signal.SIGKILL)
 
 X, y = make_text()
@@ -479,7 +525,7 @@ def test_a_run_that_was_killed_is_taken_up_again(path, plain):
         progress=lambda done, total: calls.append(done),
         **FAST,
     )
-    assert calls[0] == 7
+    assert calls[0] == 6
     equal(again, plain)
 
 
@@ -541,13 +587,13 @@ def test_whoever_watches_may_stop_the_run(path, n_jobs):
     X, y = make_text()
 
     def stop(done, total):
-        if done == 4:
+        if done == 6:
             raise RuntimeError("enough")
 
     options = {**FAST, "checkpoint": path, "n_jobs": n_jobs}
     with pytest.raises(RuntimeError, match="enough"):
         learning_curve(DualLinearSVC(), X, y, progress=stop, **options)
-    assert len(path.read_text().splitlines()) == 1 + 4
+    assert len(path.read_text().splitlines()) == 1 + 6
 
 
 def test_the_bar_is_on_a_terminal_only(capsys):

@@ -18,6 +18,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from spokeshave import DocumentVectorizer, DualLinearSVC
+from spokeshave.calibration import fit_sigmoid, sigmoid
 from spokeshave.corpus import read_folders
 from spokeshave.svm import pose, price_errors
 from spokeshave.targets import binarize, check_targets
@@ -245,6 +246,41 @@ def test_probabilities_are_those_of_calibrated_classifier(n_classes):
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("kind", [2, 4, "multilabel"])
+def test_probabilities_of_training_scores(kind, rng):
+    if kind == "multilabel":
+        X, y = make_multilabel_classification(80, 15, n_classes=4, random_state=0)
+        X, positive = normalize(X), y > 0
+    else:
+        X, y = make_text(kind)
+        positive = y[:, None] == ([1] if kind == 2 else np.arange(kind))
+    weight = rng.uniform(0.5, 2, size=len(y))
+    model = DualLinearSVC(probability="training", random_state=0).fit(X, y, weight)
+    scores = model.decision_function(X).reshape(positive.shape)
+    expected = [
+        fit_sigmoid(of_class, is_class, weight)
+        for of_class, is_class in zip(scores.T, positive.T, strict=True)
+    ]
+    np.testing.assert_allclose(model.calibration_.T, expected)
+    chances = np.column_stack(
+        [sigmoid(of_class, *found) for of_class, found in zip(scores.T, expected, strict=True)]
+    )
+    if kind == 2:
+        chances = np.column_stack([1 - chances, chances])
+    elif kind == 4:
+        chances /= chances.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), chances)
+
+
+def test_training_scores_cost_no_fit_and_change_none():
+    X, y = make_text(2)
+    with_sigmoid = DualLinearSVC(probability="training", random_state=0).fit(X, y)
+    without = DualLinearSVC(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(with_sigmoid.coef_, without.coef_)
+    rare = DualLinearSVC(probability="training", random_state=0).fit(X, np.arange(120) == 7)
+    assert np.isfinite(rare.predict_proba(X)).all()
+
+
 def test_probabilities_of_multilabel_targets_stand_alone():
     X, Y = make_multilabel_classification(80, 15, n_classes=4, random_state=0)
     model = DualLinearSVC(probability=True, random_state=0).fit(normalize(X), Y)
@@ -307,6 +343,8 @@ def test_an_empty_document_without_intercept_costs_one_error(loss):
         ({"intercept_scaling": -2}, "intercept_scaling must be a positive number. Got -2 instead."),
         ({"loss": "log"}, "loss must be 'hinge' or 'squared_hinge'. Got 'log' instead."),
         ({"max_iter": 0}, "max_iter must be a positive integer. Got 0 instead."),
+        ({"probability": "yes"}, "probability must be True, False or 'training'. Got 'yes' instea"),
+        ({"probability": None}, "probability must be True, False or 'training'. Got None instead."),
     ],
     ids=str,
 )

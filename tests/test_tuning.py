@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from spokeshave import DualLinearSVC, tune_C
+from spokeshave.tuning import choose_best, deal_folds, is_settled, take_middle
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
@@ -60,3 +63,60 @@ def test_labels_and_rows_of_different_length(iris):
 def test_no_values_is_an_error(iris):
     with pytest.raises(ValueError, match=r"Cs must hold at least one value"):
         tune_C(DualLinearSVC(), *iris, Cs=[])
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["ash", "elm", "oak"]), min_size=2, max_size=40), st.integers(2, 7))
+def test_each_label_is_dealt_out_evenly(labels, n_folds):
+    folds = deal_folds(np.array(labels), n_folds)
+    in_turn = sorted(range(len(labels)), key=lambda i: labels[i])
+    assert len(folds) == min(n_folds, len(labels))
+    for part, (train, test) in enumerate(folds):
+        assert test.tolist() == sorted(in_turn[part::n_folds])
+        assert sorted([*train, *test]) == list(range(len(labels)))
+    for label in set(labels):
+        counts = [sum(labels[i] == label for i in test) for _, test in folds]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_folds_depend_on_nothing_but_labels_and_their_order():
+    names = np.array(["oak", "ash", "oak", "elm", "ash", "oak"])
+    codes = np.unique(names, return_inverse=True)[1]
+    for one, other in zip(deal_folds(names, 3), deal_folds(codes, 3), strict=True):
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+@pytest.mark.parametrize(
+    ("y", "Cs", "expected"),
+    [
+        ([0, 1, 0, 1], (1.0, 2.0), False),
+        ([0, 1, 0, 0], (1.0, 2.0), True),
+        ([0, 1, 1, 1], (1.0, 2.0), True),
+        ([0, 0, 0, 0], (1.0, 2.0), True),
+        ([0, 1, 0, 1], (1.0,), True),
+    ],
+)
+def test_a_choice_needs_two_values_and_two_documents_of_a_class(y, Cs, expected):
+    assert is_settled(np.array(y), Cs) is expected
+
+
+@pytest.mark.parametrize(
+    ("Cs", "expected"), [((3.0,), 3.0), ((1.0, 2.0), 1.0), ((1.0, 2.0, 3.0), 2.0)]
+)
+def test_the_middle_value_is_the_smaller_of_two(Cs, expected):
+    assert take_middle(Cs) == expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([[0.1, 0.3, 0.2], [0.1, 0.3, 0.9]], 3.0),
+        ([[0.1, 0.3, 0.3]], 2.0),
+        ([[0.1, 0.7, 0.6], [np.nan, np.nan, np.nan]], 2.0),
+        ([[np.nan, np.nan, np.nan]], 1.0),
+        ([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]], 1.0),
+    ],
+    ids=["mean", "tie", "unknown_fold", "nothing_known", "tie_but_for_rounding"],
+)
+def test_the_best_mean_over_known_folds_is_chosen(scores, expected):
+    assert choose_best((1.0, 2.0, 3.0), scores) == expected

@@ -10,15 +10,24 @@ import polars as pl
 from spokeshave.papers.forman2009 import published
 from spokeshave.papers.forman2009.tables import (
     ANCHORS,
+    AS_PUBLISHED,
     BASELINE,
+    BEYOND,
+    BY_AUC,
+    CROSS_FIT,
     CROSS_FITTED,
+    EXPERIMENT_MEASURES,
+    EXPERIMENTS,
+    IDF_AND_BNS,
     LESIONS,
     MEASURES,
     METHODS,
+    NO_PLATT,
     NO_PLATT_CV,
     POLICY,
     SCALING,
     SHAPING,
+    TF_IDF,
     find_nearest,
     find_tests,
 )
@@ -66,29 +75,37 @@ STYLES = {
     BASELINE: Style("#000000", "o"),
     SCALING: Style("#E69F00", "s"),
     SHAPING: Style("#0072B2", "^"),
+    TF_IDF: Style("#D55E00", "P", 1.1, ":"),
+    IDF_AND_BNS: Style("#CC79A7", "v", 1.1, "-."),
+    CROSS_FITTED: Style("#009E73", "D", 1.1, "--"),
+    POLICY: Style("#CC79A7", "v", 1.1, "-."),
 }
-OTHERS = (
-    Style("#009E73", "D", 1.1, "--"),
-    Style("#CC79A7", "v", 1.1, "-."),
-    Style("#D55E00", "P", 1.1, ":"),
-    Style("#56B4E9", "X", 1.1, "--"),
-    Style("#7F7F7F", "*", 1.1, "-."),
-)
+VARIANT = Style("#009E73", "o")
+EXPERIMENT_STYLES = {
+    AS_PUBLISHED: STYLES[SHAPING],
+    NO_PLATT: Style("#D55E00", "o", 1.4, "--"),
+    BY_AUC: Style("#E69F00", "s", 1.4, "-."),
+    CROSS_FIT: STYLES[CROSS_FITTED],
+}
 
 
 def draw_text(tables: Tables) -> dict[str, Figure]:
-    """Return Figures 1, 2, 8 and 9, and every method on text with all training cases."""
+    """Return Figures 1, 2, 8 and 9, every method with all training cases, and the experiments."""
     figures = {name: draw_curves(tables, "text", of, name) for name, of in TEXT_CURVES.items()}
-    return figures | {"text_variants": draw_variants(tables, "text")}
+    return figures | {
+        "text_variants": draw_variants(tables, "text"),
+        "text_experiments": draw_experiments(tables, "text"),
+    }
 
 
 def draw_uci(tables: Tables) -> dict[str, Figure]:
-    """Return Figures 3 to 7 and 10, and every method on UCI with all training cases."""
+    """Return Figures 3 to 7 and 10, every method with all training cases, and the experiments."""
     figures = {name: draw_curves(tables, "uci", of, name) for name, of in UCI_CURVES.items()}
     return figures | {
         "figure6": draw_tasks(tables),
         "figure7": draw_lesions(tables),
         "uci_variants": draw_variants(tables, "uci"),
+        "uci_experiments": draw_experiments(tables, "uci"),
     }
 
 
@@ -97,11 +114,11 @@ def draw_curves(tables: Tables, benchmark: str, measure: str, name: str) -> Figu
     from matplotlib.figure import Figure
 
     means, tests = tables[f"{benchmark}_curves"], tables[f"{benchmark}_tests"]
-    styles = _style(_list_curves(means))
+    shown = [name for name in (*METHODS, *BEYOND) if name in set(means["method"])]
     figure = Figure(figsize=(7, 7.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    for method, style in styles.items():
-        line = means.filter(method=method).sort("size")
+    for method in shown:
+        style, line = STYLES[method], means.filter(method=method).sort("size")
         _plot(above, line["percent"], line[measure], style, _count(method, line, means))
         if method != BASELINE:
             _draw_gains(below, find_tests(tests, measure, method), style)
@@ -134,8 +151,8 @@ def draw_tasks(tables: Tables) -> Figure:
     figure = Figure(figsize=(9, 5.2), layout="constrained")
     axes = figure.subplots()
     places = range(1, wide.height + 1)
-    for method, style in _style(shown).items():
-        is_baseline = method == BASELINE
+    for method in shown:
+        style, is_baseline = STYLES[method], method == BASELINE
         axes.plot(
             places,
             wide[method],
@@ -170,6 +187,31 @@ def draw_variants(tables: Tables, benchmark: str) -> Figure:
     return _draw_dots(tables[f"{benchmark}_variants"], title, {})
 
 
+def draw_experiments(tables: Tables, benchmark: str) -> Figure:
+    """Draw the gain of shaping over the baseline where something of the procedure differs."""
+    from matplotlib.figure import Figure
+
+    rows = tables[f"{benchmark}_experiments"]
+    figure = Figure(figsize=(10, 3.8), layout="constrained")
+    panels = figure.subplots(1, len(EXPERIMENT_MEASURES))
+    for axes, measure in zip(panels, EXPERIMENT_MEASURES, strict=True):
+        for name in EXPERIMENTS:
+            found = rows.filter(experiment=name, measure=measure).sort("size").to_dicts()
+            _draw_gains(axes, found, EXPERIMENT_STYLES[name], name)
+        axes.axhline(0, color=STYLES[BASELINE].color, lw=STYLES[BASELINE].width)
+        axes.set_xscale("log")
+        axes.set_xticks(sorted(set(rows["percent"])))
+        axes.minorticks_off()
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set_title(LABELS[measure])
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("shaping less baseline")
+    panels[0].legend(frameon=False, fontsize="small")
+    figure.suptitle(f"what the gain of shaping on {TITLES[benchmark]} is owed to")
+    panels[1].set_xlabel(f"training cases, % of the data set (filled: p < {LEVEL})")
+    return figure
+
+
 def _draw_dots(rows: pl.DataFrame, title: str, labels: dict[str, str]) -> Figure:
     """Draw a row for each method and a panel for each measure; shaping is the line to compare."""
     from matplotlib.figure import Figure
@@ -179,7 +221,7 @@ def _draw_dots(rows: pl.DataFrame, title: str, labels: dict[str, str]) -> Figure
     panels = figure.subplots(1, len(MEASURES), sharey=True)
     for axes, measure in zip(panels, MEASURES, strict=True):
         for place, row in enumerate(rows.to_dicts()):
-            color = STYLES[row["method"]].color if row["method"] in STYLES else OTHERS[0].color
+            color = (STYLES[row["method"]] if row["method"] in METHODS else VARIANT).color
             is_clear = _is_clear(row[f"{measure}_p"]) or row["method"] == SHAPING
             face = color if is_clear else "none"
             axes.plot(row[measure], place, "o", color=color, markerfacecolor=face, markersize=7)
@@ -250,7 +292,9 @@ def _note(benchmark: str, measure: str, tests: pl.DataFrame) -> str:
     return note
 
 
-def _draw_gains(axes: Axes, tests: list[dict[str, Any]], style: Style) -> None:
+def _draw_gains(
+    axes: Axes, tests: list[dict[str, Any]], style: Style, label: str | None = None
+) -> None:
     percents = [test["percent"] for test in tests]
     axes.plot(
         percents,
@@ -258,6 +302,7 @@ def _draw_gains(axes: Axes, tests: list[dict[str, Any]], style: Style) -> None:
         style.dashes,
         color=style.color,
         lw=style.width,
+        label=label,
     )
     for test in tests:
         face = style.color if _is_clear(test["p_value"]) else "white"
@@ -287,20 +332,6 @@ def _plot(axes: Axes, x: pl.Series, y: pl.Series, style: Style, label: str) -> N
 def _is_clear(p_value: Any) -> bool:
     """Return whether a p-value is there and below the level."""
     return p_value is not None and float(p_value) < LEVEL
-
-
-def _list_curves(means: pl.DataFrame) -> list[str]:
-    """Return the methods that were tried at every training size, the paper's first."""
-    n_sizes = means["size"].n_unique()
-    counts = means.group_by("method").agg(pl.col("size").n_unique())
-    tried = set(counts.filter(pl.col("size") == n_sizes)["method"])
-    return [name for name in METHODS if name in tried] + sorted(tried - set(METHODS))
-
-
-def _style(methods: list[str]) -> dict[str, Style]:
-    others = [name for name in methods if name not in STYLES]
-    extra = {name: OTHERS[k % len(OTHERS)] for k, name in enumerate(others)}
-    return {name: STYLES.get(name) or extra[name] for name in methods}
 
 
 def _count(method: str, line: pl.DataFrame, means: pl.DataFrame) -> str:

@@ -14,6 +14,7 @@ from spokeshave.papers.forman2009 import tables
 
 CURVE = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the training part of a fold
 BEYOND = (0.05, 0.1, 0.2, 1.0)  # for what the paper does not have
+EARLY = (0.05, 0.1, 0.2)  # for what explains the left end of the curves
 WHOLE = (1.0,)
 
 
@@ -74,13 +75,13 @@ TEXT = {
     tables.BASELINE: Method(_binarize),
     tables.SCALING: Method(lambda: _shape(shape="binary"), cost=1.3),
     tables.SHAPING: Method(_shape, cost=1.4),
-    "tf-idf": Method(lambda: (TfidfTransformer(),), BEYOND, cost=1.2),
-    "idf and BNS": Method(_weigh_by_idf_and_bns, BEYOND, cost=1.5),
+    tables.TF_IDF: Method(lambda: (TfidfTransformer(),), BEYOND, cost=1.2),
+    tables.IDF_AND_BNS: Method(_weigh_by_idf_and_bns, BEYOND, cost=1.5),
     tables.CROSS_FITTED: Method(_cross_fit, BEYOND, cost=2.0),
-    "baseline, no Platt": Method(_binarize, BEYOND, probability=False),
-    "shaping, no Platt": Method(_shape, BEYOND, probability=False, cost=1.4),
-    "baseline, C by AUC": Method(_binarize, BEYOND, scoring="roc_auc"),
-    "shaping, C by AUC": Method(_shape, BEYOND, scoring="roc_auc", cost=1.4),
+    tables.BASELINE_NO_PLATT: Method(_binarize, EARLY, probability=False),
+    tables.SHAPING_NO_PLATT: Method(_shape, EARLY, probability=False, cost=1.4),
+    tables.BASELINE_BY_AUC: Method(_binarize, EARLY, scoring="roc_auc"),
+    tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
     tables.NO_NORM: Method(lambda: (Binarizer(),), WHOLE),
     tables.COUNTS: Method(lambda: (Normalizer(),), WHOLE),
     tables.BARE_SHAPING: Method(lambda: _shape(scale=None, norm=None), WHOLE),
@@ -94,10 +95,10 @@ UCI = {
     tables.SHAPING: Method(_shape, cost=1.4),
     tables.CROSS_FITTED: Method(_cross_fit, BEYOND, cost=2.0),
     tables.POLICY: Method(_choose_per_feature, BEYOND, cost=3.0),
-    "baseline, no Platt": Method(_fit_range, BEYOND, probability=False),
-    "shaping, no Platt": Method(_shape, BEYOND, probability=False, cost=1.4),
-    "baseline, C by AUC": Method(_fit_range, BEYOND, scoring="roc_auc"),
-    "shaping, C by AUC": Method(_shape, BEYOND, scoring="roc_auc", cost=1.4),
+    tables.BASELINE_NO_PLATT: Method(_fit_range, EARLY, probability=False),
+    tables.SHAPING_NO_PLATT: Method(_shape, EARLY, probability=False, cost=1.4),
+    tables.BASELINE_BY_AUC: Method(_fit_range, EARLY, scoring="roc_auc"),
+    tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
     tables.L1_NORM: Method(lambda: _shape(norm="l1"), WHOLE),
     tables.LOG_ODDS: Method(lambda: _shape(shape="log_odds"), WHOLE),
     tables.NO_SCALING: Method(lambda: _shape(scale=None), WHOLE),

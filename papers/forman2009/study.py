@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from spokeshave.papers.forman2009 import drawing, tables, tasks
+from spokeshave.papers.forman2009.blocks import BLOCKS
 from spokeshave.papers.forman2009.claims import CLAIMS
 from spokeshave.reproduction import Paper, Part
 
@@ -30,4 +31,5 @@ PAPER = Paper(
     ),
     claims=CLAIMS,
     needs=("forman", "uci"),
+    blocks=BLOCKS,
 )

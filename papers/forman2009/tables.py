@@ -19,12 +19,27 @@ METHODS = (BASELINE, SCALING, SHAPING)  # those of the paper's learning curves
 L1_NORM, LOG_ODDS, NO_SCALING = "L1 norm", "log odds", "no scaling"
 NO_PLATT_CV = "Platt without cross-validation"
 LESIONS = (L1_NORM, SCALING, LOG_ODDS, NO_SCALING, NO_PLATT_CV)  # in the order of Figure 7
+TF_IDF, IDF_AND_BNS = "tf-idf", "idf and BNS"
 CROSS_FITTED, POLICY = "cross-fitted shaping", "policy"
+BEYOND = (TF_IDF, IDF_AND_BNS, CROSS_FITTED, POLICY)  # curves that the paper does not have
+BASELINE_NO_PLATT, SHAPING_NO_PLATT = "baseline, no Platt", "shaping, no Platt"
+BASELINE_BY_AUC, SHAPING_BY_AUC = "baseline, C by AUC", "shaping, C by AUC"
+AS_PUBLISHED, NO_PLATT = "as in the paper", "no Platt"
+BY_AUC, CROSS_FIT = "C by AUC", "cross-fitted"
+EXPERIMENTS = {  # pairs that say what the gain of shaping is owed to
+    AS_PUBLISHED: (SHAPING, BASELINE),
+    NO_PLATT: (SHAPING_NO_PLATT, BASELINE_NO_PLATT),
+    BY_AUC: (SHAPING_BY_AUC, BASELINE_BY_AUC),
+    CROSS_FIT: (CROSS_FITTED, BASELINE),
+}
+EXPERIMENT_MEASURES = ("auc", "f1", "accuracy")
 NO_NORM, COUNTS, L2_NORM = "baseline, no norm", "counts, L2", "baseline, L2"
 RAW = "baseline, raw"
 BARE_SHAPING, ZERO_AS_VALUE = "shaping, no BNS no L2", "shaping, zero as a value"
 
+LEAST_C = 0.01  # of those that are tried
 NEIGHBORS = 30  # of a value, half of them from below and half from above
+TINY = f"up to {NEIGHBORS // 2 + 1}"  # cases of a sample, all of them neighbours of each
 WHOLE = 1.0  # all of the training part of a fold
 TRAINING_SHARE = 0.9  # of the data set, in each of ten folds
 LEFTMOST, RIGHTMOST = 0.0, 100.0  # the training size nearest to it, in per cent of the data set
@@ -95,8 +110,9 @@ def tabulate(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
 
     NAME of a benchmark holds each of its tasks, NAME_curves means over tasks, NAME_samples means
     over those with few training cases and over the others, NAME_tests paired tests, NAME_variants
-    every method with all training cases, NAME_tasks the AUC of each task there, and NAME_anchors
-    what the paper's text gives.
+    every method with all training cases, NAME_tasks the AUC of each task there, NAME_experiments
+    the gain of shaping where something of the procedure differs, and NAME_anchors what the paper's
+    text gives.
     """
     tables: dict[str, pl.DataFrame] = {}
     for name, frame in gather(results).items():
@@ -108,6 +124,7 @@ def tabulate(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
             f"{name}_tests": tests,
             f"{name}_variants": list_variants(means, tests),
             f"{name}_tasks": tasks,
+            f"{name}_experiments": list_experiments(frame, tests),
             f"{name}_anchors": list_anchors(name, tests, tasks),
         }
     return tables
@@ -191,7 +208,7 @@ def average_samples(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     sample = pl.col("set").replace_strict(cases) * TRAINING_SHARE * pl.col("size")
     reach = NEIGHBORS // 2
     groups = {
-        f"up to {reach + 1}": sample < reach + 1.5,
+        TINY: sample < reach + 1.5,
         f"{reach + 2} to {NEIGHBORS + 1}": sample.is_between(
             reach + 1.5, NEIGHBORS + 1.5, closed="left"
         ),
@@ -206,6 +223,7 @@ def average_samples(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 def compare(frame: pl.DataFrame) -> pl.DataFrame:
     """Return paired tests over tasks of every method against the baseline and against shaping.
 
+    Those of `EXPERIMENTS` are compared with what is theirs to be compared with as well.
     ``value`` and ``against_value`` are means over the tasks on which both have a value,
     ``relative`` is their difference as a share of the second, ``p_value`` is two-sided, and
     ``p_greater`` says that the method is above the other.
@@ -213,10 +231,7 @@ def compare(frame: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for at, measure in product(frame.sort("size").partition_by("size"), MEASURES):
         wide = at.pivot(on="method", index=TASK, values=measure, sort_columns=True)
-        methods = wide.drop(TASK).columns
-        for against, method in product((BASELINE, SHAPING), methods):
-            if against not in methods or method == against:
-                continue
+        for method, against in _list_pairs(wide.drop(TASK).columns):
             pairs = wide.select(a=method, b=against).drop_nulls().to_numpy()
             if len(pairs):
                 names = {"measure": measure, "method": method, "against": against}
@@ -226,6 +241,13 @@ def compare(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("p_value", "p_greater").round_sig_figs(4),
         percent=_to_percent(),
     )
+
+
+def _list_pairs(methods: list[str]) -> list[tuple[str, str]]:
+    """Return the pairs of methods to compare, among those that were tried."""
+    pairs = [(method, against) for against, method in product((BASELINE, SHAPING), methods)]
+    pairs += [pair for pair in EXPERIMENTS.values() if pair not in pairs]
+    return [pair for pair in pairs if pair[0] != pair[1] and set(pair) <= set(methods)]
 
 
 def find_tests(
@@ -259,6 +281,38 @@ def list_tasks(frame: pl.DataFrame) -> pl.DataFrame:
     whole = frame.filter(size=WHOLE)
     wide = whole.pivot(on="method", index=TASK, values="auc", sort_columns=True)
     return wide.sort(BASELINE, *TASK) if BASELINE in wide.columns else wide
+
+
+def list_experiments(frame: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
+    """Return the gain of shaping over the baseline in each experiment, by size and measure.
+
+    Sizes are those at which there is something to compare what is done in the paper with.
+    ``below_half`` and ``against_below_half`` are the shares of folds whose AUC is below .5, of
+    shaping and of the baseline; ``least_C`` and ``against_least_C`` those of tasks on which the
+    smallest C is chosen most often.
+    """
+    known = pl.col("folds").sum() - pl.col("unknown").sum()
+    shares = frame.group_by("method", "size").agg(
+        below_half=(pl.col("below_half").sum() / known).round(5),
+        least_C=(pl.col("C") == LEAST_C).mean().round(5),
+    )
+    pairs = pl.DataFrame(
+        [(name, *pair) for name, pair in EXPERIMENTS.items()],
+        schema=["experiment", "method", "against"],
+        orient="row",
+    ).with_row_index("order")
+    return (
+        pairs.join(tests, on=("method", "against"))
+        .join(shares, on=("method", "size"))
+        .join(
+            shares.select(pl.all().name.prefix("against_")),
+            left_on=("against", "size"),
+            right_on=("against_method", "against_size"),
+        )
+        .filter(pl.col("experiment").n_unique().over("size") > 1)
+        .sort("order", "measure", "size")
+        .drop("order", "p_greater", "relative")
+    )
 
 
 def list_anchors(name: str, tests: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:

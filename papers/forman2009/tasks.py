@@ -23,8 +23,8 @@ LOADERS = {"text": load_forman, "uci": load_uci}
 SETS = {"text": FORMAN, "uci": UCI}
 LARGE = ("la1s", "la2s", "ohscal", "letter", "optdigits")  # a task for each fold of these
 N_FOLDS, SEED = 10, 0
-QUICK = {"text": ("tr23",), "uci": ("glass", "iris")}
-QUICK_FOLDS, QUICK_SIZES = [0, 5], (0.1, 1.0)
+QUICK = {"text": ("tr23",), "uci": ("iris",)}
+QUICK_FOLDS, QUICK_SIZES = [0], (0.1, 1.0)
 
 
 def list_tasks(benchmark: str, setting: Setting) -> Iterator[Task]:

@@ -20,10 +20,10 @@ from spokeshave.papers.kolcz2007.judges.accuracy import (
 )
 from spokeshave.papers.kolcz2007.judges.models import (
     judge_alpha,
+    judge_compensation,
     judge_containment,
     judge_direction,
     judge_fewer_support,
-    judge_lengths,
     judge_normals,
     judge_not_one,
     judge_overlap,
@@ -196,7 +196,7 @@ CLAIMS = (
         "5.2",
         "It alters them to compensate for the effect of length normalisation and of fewer "
         "features.",
-        judge_lengths,
+        judge_compensation,
     ),
     Claim(
         "6",

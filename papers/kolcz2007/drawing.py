@@ -46,7 +46,7 @@ def draw_curves(tables: Tables) -> dict[str, Figure]:
     published = TABLE1["RCV1", "auc", "exact"].value
     if "RCV1" in collections:
         axes[1, collections.to_list().index("RCV1")].axhline(
-            published, color="black", ls="--", lw=1, label="published, best of each class"
+            published, color="black", ls="--", lw=1, label="published, best cut of each class"
         )
         axes[1, collections.to_list().index("RCV1")].legend(fontsize=8)
     axes[0, 0].legend(fontsize=8)
@@ -82,7 +82,7 @@ def draw_problems(tables: Tables) -> dict[str, Figure]:
         axes[1, j].axhline(0, color="#777777", lw=1)
         axes[1, j].set_xlabel("AUC with all features")
         axes[1, j].set_ylabel("gain of exact in AUC")
-    axes[1, 0].legend(fontsize=8)
+    axes[1, 0].legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return {"figure2": figure}
 
 

@@ -81,6 +81,17 @@ def tabulate_weightings(results: Results) -> dict[str, pl.DataFrame]:
     return {"weighting": _frame(rows)}
 
 
+def tabulate_lengths(results: Results) -> dict[str, pl.DataFrame]:
+    """Return quality by what is scaled to length one again after a cut."""
+    return {
+        "lengths": _frame(
+            {"collection": _find_collection(name), **row}
+            for name, found in results.items()
+            for row in found
+        )
+    }
+
+
 def tabulate_problems(results: Results) -> dict[str, pl.DataFrame]:
     """Return the two-class problems, averages over them, and the gain by difficulty."""
     problems = pl.DataFrame(

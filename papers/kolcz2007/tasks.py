@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.metrics import precision_recall_curve, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import binarize, normalize
 
@@ -146,6 +147,48 @@ def compare_duals(
             {"fraction": fraction, **dict(zip(names, round_all(means), strict=True))},
         )
     return rows
+
+
+def compare_lengths(
+    data: Path, *, collection: str, fractions: list[float], n_classes: int | None = None
+) -> list[dict[str, Any]]:
+    """Return quality when support vectors, documents, both or neither are scaled to length one.
+
+    Neither is mask and both is the sv set; support vectors alone is the paper's formula to the
+    letter.
+    """
+    split = load_collection(data, collection, n_classes=n_classes)
+    model = make_svc().fit(split.X, split.Y)
+    ranking = rank_features(split.X, split.Y, estimator=model)
+    rows = []
+    for fraction in fractions:
+        measured: dict[tuple[bool, bool], list[tuple[float, float]]] = {}
+        for k, y_test in enumerate(split.Y_test.T):
+            kept = _take(ranking, k, fraction)
+            X, X_test = split.X[:, kept], split.X_test[:, kept]
+            for vectors in (False, True):
+                w = (model.dual_coef_[k] @ (normalize(X) if vectors else X)).toarray().ravel()
+                for documents in (False, True):
+                    scores = (normalize(X_test) if documents else X_test) @ w
+                    found = measure_scores(y_test, scores + model.intercept_[k])
+                    measured.setdefault((vectors, documents), []).append(found)
+        rows += [
+            {
+                "fraction": fraction,
+                "vectors": vectors,
+                "documents": documents,
+                **dict(zip(("auc", "best_f1"), round_all(np.mean(found, axis=0)), strict=True)),
+            }
+            for (vectors, documents), found in measured.items()
+        ]
+    return rows
+
+
+def measure_scores(y: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the AUC and the best F1 over all thresholds."""
+    precision, recall, _ = precision_recall_curve(y, scores)
+    best = np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12))
+    return float(roc_auc_score(y, scores)), float(best)
 
 
 def make_svc(tol: float = TOL, n_jobs: int = 1) -> DualLinearSVC:

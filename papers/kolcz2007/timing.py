@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.metrics import precision_recall_curve, roc_auc_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from spokeshave import PAPER_FRACTIONS, DualLinearSVC, FeatureCurve, feature_curve
 from spokeshave.papers.collections import Split
-from spokeshave.papers.kolcz2007.tasks import load_collection, make_svc
+from spokeshave.papers.kolcz2007.tasks import load_collection, make_svc, measure_scores
 
 N_JOBS = 2
 TOL = 5e-4  # at which the objective is no worse than LinearSVC's at 1e-2
@@ -174,12 +173,8 @@ def _judge(
     model.fit(X, y)
     is_linear = hasattr(model, "decision_function")
     scores = model.decision_function(X_test) if is_linear else model.predict_log_proba(X_test)[:, 1]
-    precision, recall, _ = precision_recall_curve(y_test, scores)
-    best = np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12))
-    return {
-        "auc": round(float(roc_auc_score(y_test, scores)), DIGITS),
-        "best_f1": round(float(best), DIGITS),
-    }
+    auc, best_f1 = measure_scores(y_test, scores)
+    return {"auc": round(auc, DIGITS), "best_f1": round(best_f1, DIGITS)}
 
 
 def _try_rfe(split: Split, k: int) -> Iterator[dict[str, Any]]:

@@ -34,18 +34,19 @@ from spokeshave.reproduction import (
     Verdict,
 )
 
-ABOUT_HALF = 0.55  # of the nonzeros: 40 of 78
 HALF = 0.5
 MOST = 0.5
 FEW_CHANGES = 0.05
+SMALLEST = 0.001  # a loss that three digits do not show is none
 SOME = 0.01
 SEVERAL_TIMES = 2
-SHOWN = 100  # features whose nonzeros are shown
-BELOW_ALL = 40  # the largest sparsity that leaves something out
-OF_THE_TOP = f"of those in {RARE} documents or fewer among the top 1,000, and of the others"
+SHOWN, SHOWN_SHARE = 100, "1/16"  # features, and a share of the memory, that figures are given of
+NONZEROS = 20
+BELOW_ALL = 40  # the largest sparsity that leaves something out: about half the nonzeros
+OF_THE_TOP = f"(top 1,000 by the normal of all; those in {RARE} documents or fewer, and others)"
 GROUPS = ("all", "large")
 LABELS = {"best_f1": "best F1", "f1": "F1", "auc": "AUC"}
-RARE_WORDS, FREQUENT_WORDS = "in 3 documents or more", "in 50% at most"
+RARE_WORDS, FREQUENT_WORDS = "in 3 documents or more", "in 20% at most"
 LEARNERS = {
     "perceptron": "the perceptron",
     "winnow": "Winnow",
@@ -53,7 +54,8 @@ LEARNERS = {
     "least_squares": "LLSF",
     "widrow_hoff": "Widrow-Hoff",
     "exponentiated_gradient": "exponentiated gradient",
-    "naive_bayes": "naive Bayes",
+    "naive_bayes unscaled": "naive Bayes, of zeros and ones,",
+    "naive_bayes": "naive Bayes, of rows of length one,",
 }
 
 
@@ -85,20 +87,17 @@ def show(value: float | None) -> str:
 def judge_preserving(tables: Tables) -> Verdict:
     """At about half the nonzeros or fewer, and above, the normal is not below all features."""
     outcomes, says = [], []
-    for collection, rows in _split(tables["enough"], "collection"):
-        for group, of in _split(rows, "classes"):
-            places = []
-            for row in of.iter_rows(named=True):
-                share = row["share_of_nonzeros"]
-                outcomes.append(share is not None and share <= ABOUT_HALF)
-                places.append(
-                    f"{LABELS[row['measure']]} nowhere"
-                    if share is None
-                    else f"{LABELS[row['measure']]} from {row['sparsity']:g} nonzeros "
-                    f"({row['share_of_features']:.0%} of the features)"
-                )
-            says.append(f"{collection}, {group}: {', '.join(places)}")
-    return Verdict(weigh(outcomes), "not below all features: " + "; ".join(says))
+    for (collection, group), of in _split(tables["enough"], "collection", "classes"):
+        places = []
+        for row in of.iter_rows(named=True):
+            sparsity = row["sparsity"]
+            outcomes.append(sparsity is not None and sparsity <= BELOW_ALL)
+            where = "nowhere" if sparsity is None else f"from {sparsity:g}"
+            places.append(f"{LABELS[row['measure']]} {where}")
+        says.append(f"{collection}, {group}: {', '.join(places)}")
+    return Verdict(
+        weigh(outcomes), "not below all features from so many nonzeros on: " + "; ".join(says)
+    )
 
 
 def judge_procedure(tables: Tables) -> Verdict:
@@ -109,49 +108,61 @@ def judge_procedure(tables: Tables) -> Verdict:
         pl.col("cut").is_between(10, BELOW_ALL),
     )
     outcomes, says = [], []
-    for (collection, group, ranking), of in _split(table, "collection", "classes", "ranking"):
-        rows = list(of.iter_rows(named=True))
-        outcomes += [not _is_below(row) for row in rows]
-        losses = ", ".join(_show_difference(row) for row in rows)
-        says.append(f"{collection}, {group}, {ranking}: {losses}")
-    text = "best F1 at 10, 20 and 40 nonzeros less that of the normal from all documents: "
+    for (collection, group), of in _split(table, "collection", "classes"):
+        outcomes += [not _is_below(row) for row in of.iter_rows(named=True)]
+        losses = [
+            f"{row['ranking'].removeprefix('normal ')} {_show_difference(row)}"
+            for row in of.filter(pl.col("cut") == NONZEROS).iter_rows(named=True)
+        ]
+        says.append(f"{collection}, {group}: {', '.join(losses)}")
+    text = f"best F1 at {NONZEROS} nonzeros, less that of the normal from all documents, from "
     return Verdict(weigh(outcomes), text + "; ".join(says))
 
 
 def judge_small_weights(tables: Tables, method: str) -> Verdict:
-    """Without the lower half of the weights, quality is not below that of all, or not changed."""
+    """Without the lower half of the weights, nothing is lost, and few decisions change."""
     table = tables["dropped"].filter(pl.col("method") == method, pl.col("ranking") == "normal")
     outcomes, says = [], []
     for (collection, group), of in _split(table, "collection", "classes"):
         half = of.filter(pl.col("fraction") == HALF).row(0, named=True)
         whole = of.filter(pl.col("fraction") == 1).row(0, named=True)
-        outcomes += [half[f"{name}_p_value"] >= LEVEL for name in ("best_f1", "auc")]
+        outcomes += [not _is_lost(half, whole, name) for name in ("best_f1", "auc")]
         text = (
-            f"{collection}, {group}: with half the features and "
-            f"{half['nonzeros'] / whole['nonzeros']:.0%} of the nonzeros best F1 "
-            f"{show(half['best_f1'])} of {show(whole['best_f1'])}, "
+            f"{collection}, {group}: {half['nonzeros'] / whole['nonzeros']:.0%} of the nonzeros, "
+            f"best F1 {show(half['best_f1'])} of {show(whole['best_f1'])}, "
             f"AUC {show(half['auc'])} of {show(whole['auc'])}"
         )
         if half["changed"] is not None:
             outcomes.append(half["changed"] < FEW_CHANGES)
             text += f", {half['changed']:.1%} of decisions changed"
         says.append(text)
-    return Verdict(weigh(outcomes), "; ".join(says))
+    return Verdict(weigh(outcomes), "with half the features: " + "; ".join(says))
+
+
+def _is_lost(row: dict[str, Any], whole: dict[str, Any], measure: str) -> bool:
+    """Return whether a cut is below all features, significantly and so that three digits show."""
+    is_shown = whole[measure] - row[measure] >= SMALLEST
+    return bool(is_shown and row[f"{measure}_p_value"] < LEVEL)
 
 
 def judge_most(tables: Tables) -> Verdict:
-    """Retrained on fewer than half of the features, quality is not below that of all."""
+    """Retrained on fewer than half of the features, nothing is lost."""
     table = tables["dropped"].filter(pl.col("method") == "exact", pl.col("ranking") == "normal")
     outcomes, says = [], []
     for (collection, group), of in _split(table, "collection", "classes"):
+        whole = of.filter(pl.col("fraction") == 1).row(0, named=True)
         places = []
         for measure in ("best_f1", "auc"):
-            below = of.filter(pl.col(f"{measure}_p_value") < LEVEL)["fraction"].to_list()
-            enough = min(f for f in of["fraction"].to_list() if f > max(below, default=0))
+            lost = [
+                row["fraction"] for row in of.iter_rows(named=True) if _is_lost(row, whole, measure)
+            ]
+            enough = min(f for f in of["fraction"].to_list() if f > max(lost, default=0))
             outcomes.append(enough < MOST)
-            places.append(f"{LABELS[measure]} from {enough:.0%} of them on")
+            places.append(f"{LABELS[measure]} from {enough:.0%}")
         says.append(f"{collection}, {group}: {', '.join(places)}")
-    return Verdict(weigh(outcomes), "not below all features, " + "; ".join(says))
+    return Verdict(
+        weigh(outcomes), "not below all features from such a share of them on: " + "; ".join(says)
+    )
 
 
 def judge_increase(tables: Tables) -> Verdict:
@@ -173,15 +184,20 @@ def judge_increase(tables: Tables) -> Verdict:
 def judge_differing(tables: Tables) -> Verdict:
     """At equal numbers of features most pairs of criteria differ, and some several times."""
     outcomes, says = [], []
-    for row in tables["differing"].iter_rows(named=True):
-        ratio = row["most_nonzeros"] / row["least_nonzeros"]
-        outcomes.append(row["differ"] > MOST * row["pairs"] and ratio > SEVERAL_TIMES)
-        if row["classes"] == "all" or not outcomes[-1]:
-            says.append(
-                f"{row['collection']}, {row['classes']}, {row['cut']:,} features: "
-                f"{row['least_nonzeros']:.3g} ({row['least']}) to {row['most_nonzeros']:.3g} "
-                f"({row['most']}) nonzeros, {row['differ']} of {row['pairs']} pairs differ"
+    for (collection, group), of in _split(tables["differing"], "collection", "classes"):
+        ranges = []
+        for row in of.iter_rows(named=True):
+            ratio = row["most_nonzeros"] / row["least_nonzeros"]
+            outcomes.append(row["differ"] > MOST * row["pairs"] and ratio > SEVERAL_TIMES)
+            ranges.append(
+                f"{row['least_nonzeros']:.2g} to {row['most_nonzeros']:.2g} nonzeros "
+                f"({row['differ']} of {row['pairs']} pairs differ)"
             )
+        cuts = ", ".join(f"{cut:,}" for cut in of["cut"])
+        says.append(
+            f"{collection}, {group} ({of['n_classes'][0]} classes), {cuts} features: "
+            + ", ".join(ranges)
+        )
     return Verdict(weigh(outcomes), "; ".join(says))
 
 
@@ -213,29 +229,44 @@ def _place(rows: pl.DataFrame) -> str:
 def judge_absent(tables: Tables) -> Verdict:
     """Of the normal's top features some are absent from the part, rare ones above all."""
     outcomes, says = [], []
-    for (collection, part), of in _split(tables["fates"], "collection", "part"):
-        row = of.filter(pl.col("fate") == "absent").row(0, named=True)
-        outcomes.append(row["share_of_rare"] > max(SOME, row["share_of_others"]))
+    for collection, rows in _split(tables["fates"], "collection"):
+        absent = rows.filter(pl.col("fate") == "absent")
+        rare, others = absent["share_of_rare"].to_list(), absent["share_of_others"].to_list()
+        outcomes += [a > max(SOME, b) for a, b in zip(rare, others, strict=True)]
         says.append(
-            f"{collection}, {part}: {row['share_of_rare']:.0%} and {row['share_of_others']:.0%}, "
-            f"{row['share']:.0%} in all"
+            f"{collection}: {_show_shares(rare)} and {_show_shares(others)} from "
+            f"{_list_parts(absent)} ({_show_shares(absent['share'].to_list())} in all)"
         )
-    return Verdict(weigh(outcomes), f"absent, {OF_THE_TOP}: " + "; ".join(says))
+    return Verdict(weigh(outcomes), f"absent {OF_THE_TOP}, " + "; ".join(says))
 
 
 def judge_low(tables: Tables) -> Verdict:
     """Of the normal's top features that are present, the part ranks more of the rare ones low."""
     outcomes, says = [], []
-    for (collection, part), of in _split(tables["fates"], "collection", "part"):
-        fates = {row["fate"]: row for row in of.iter_rows(named=True)}
-        rare, others = (
-            (fates["low"][share] + fates["weightless"][share]) / (1 - fates["absent"][share])
-            for share in ("share_of_rare", "share_of_others")
+    for collection, rows in _split(tables["fates"], "collection"):
+        low: dict[str, list[float]] = {"share_of_rare": [], "share_of_others": []}
+        for _, of in _split(rows, "part"):
+            fates = {row["fate"]: row for row in of.iter_rows(named=True)}
+            for share, found in low.items():
+                lost = fates["low"][share] + fates["weightless"][share]
+                found.append(lost / (1 - fates["absent"][share]))
+        rare, others = low.values()
+        outcomes += [a > max(SOME, b) for a, b in zip(rare, others, strict=True)]
+        says.append(
+            f"{collection}: {_show_shares(rare)} and {_show_shares(others)} of those present in "
+            f"{_list_parts(rows)}"
         )
-        outcomes.append(rare > max(SOME, others))
-        says.append(f"{collection}, {part}: {rare:.0%} and {others:.0%}")
-    text = f"present and below the top 1,000 of the part, {OF_THE_TOP}: "
+    text = f"below the top 1,000 of the part {OF_THE_TOP}, "
     return Verdict(weigh(outcomes), text + "; ".join(says))
+
+
+def _show_shares(shares: Iterable[float]) -> str:
+    return ", ".join(f"{share:.0%}" for share in shares)
+
+
+def _list_parts(rows: pl.DataFrame) -> str:
+    names = rows["part"].unique(maintain_order=True)
+    return ", ".join(name.removeprefix("normal ") for name in names)
 
 
 def judge_memory(tables: Tables, vocabulary: str, rankings: tuple[str, ...]) -> Verdict:
@@ -247,17 +278,15 @@ def judge_memory(tables: Tables, vocabulary: str, rankings: tuple[str, ...]) -> 
         pl.col("vocabulary") == vocabulary, pl.col("ranking").is_in(rankings)
     )
     outcomes, says = [], []
-    for (collection, ranking), rows in _split(table, "collection", "ranking"):
-        for group, by_group in _split(rows, "classes"):
-            gains = []
-            for share, of in _split(by_group, "share"):
-                if of.height < 2:
-                    continue
-                for measure in MEASURES:
-                    outcomes.append(_find_gain(of, measure) is not None)
-                gains.append(f"{share}: {_describe_best(of)}")
-            says.append(f"{collection}, {group}, {ranking}: {', '.join(gains)}")
-    text = f"{sum(outcomes)} of {len(outcomes)} cases gain; best F1, by share of the memory: "
+    for (ranking, collection, group), rows in _split(table, "ranking", "collection", "classes"):
+        gains, shown = [], ""
+        for share, of in _split(rows, "share"):
+            gains += [_find_gain(of, measure) is not None for measure in MEASURES]
+            if share == SHOWN_SHARE:
+                shown = f", at {share} best F1 {_describe_best(of)}"
+        outcomes += gains
+        says.append(f"{collection}, {group}, {ranking}: {sum(gains)} of {len(gains)}{shown}")
+    text = "memories and measures that gain by more documents of fewer words: "
     return Verdict(weigh(outcomes), text + "; ".join(says))
 
 
@@ -273,40 +302,45 @@ def _find_gain(pairs: pl.DataFrame, measure: str) -> dict[str, Any] | None:
 def _describe_best(pairs: pl.DataFrame) -> str:
     first = pairs.filter(pl.col("pair") == 0).row(0, named=True)
     best = pairs.sort("best_f1").row(-1, named=True)
-    start = f"{show(first['best_f1'])} of {first['n_documents']:,.0f} documents"
+    start = f"{show(first['best_f1'])} with {first['n_documents']:,.0f} documents"
     if best["pair"] == 0:
-        return f"{start} is the best"
+        return f"{start}, no more"
     mark = "" if _find_gain(pairs, "best_f1") else " n.s."
-    return f"{start}, {show(best['best_f1'])} of {best['n_documents']:,.0f}{mark}"
+    return f"{start}, {show(best['best_f1'])}{mark} with {best['n_documents']:,.0f}"
 
 
 def judge_characteristic(tables: Tables) -> Verdict:
     """Quality is told better from nonzeros than from features, whatever the criterion."""
     outcomes, says = [], []
-    keys = ("collection", "classes", "measure")
-    for (collection, group, measure), of in _split(tables["collapse"], *keys):
-        told = dict(of.select("along", "explained").iter_rows())
-        outcomes.append(told["nonzeros"] > told["features"])
-        says.append(
-            f"{collection}, {group}, {LABELS[measure]}: "
-            f"{told['nonzeros']:.0%} and {told['features']:.0%}"
-        )
-    text = "variance that a rising curve explains along nonzeros and along features: "
+    for (without, collection, group), rows in _split(
+        tables["collapse"], "without", "collection", "classes"
+    ):
+        shares = []
+        for measure, of in _split(rows, "measure"):
+            told = dict(of.select("along", "explained").iter_rows())
+            if without == "random":
+                outcomes.append(told["nonzeros"] > told["features"])
+            shares.append(f"{LABELS[measure]} {told['nonzeros']:.0%} / {told['features']:.0%}")
+        start = "" if without == "random" else "without naive_bayes "
+        says.append(f"{start}{collection}, {group}: {', '.join(shares)}")
+    text = (
+        "variance over criteria and cuts that a rising curve explains along nonzeros / features: "
+    )
     return Verdict(weigh(outcomes), text + "; ".join(says))
 
 
-def judge_pruning(tables: Tables, kept: tuple[str, ...], also: tuple[str, ...]) -> Verdict:
+def judge_pruning(tables: Tables, kept: tuple[str, ...], alone: tuple[str, ...]) -> Verdict:
     """Without those words quality is not below that of every word."""
     outcomes, says = [], []
     for (collection, group), of in _split(tables["pruning"], "collection", "classes"):
-        for row in of.filter(pl.col("kept").is_in(kept + also)).iter_rows(named=True):
-            if row["kept"] in kept:
-                outcomes += [not _is_below(row, f"{name}_") for name in ("best_f1", "auc")]
+        for row in of.filter(pl.col("kept").is_in(kept)).iter_rows(named=True):
+            outcomes += [not _is_below(row, f"{name}_") for name in ("best_f1", "auc")]
             says.append(
-                f"{collection}, {group}, {row['kept']} ({row['words']:,} words): best F1 "
-                f"{show(row['best_f1'])} ({_show_difference(row, 'best_f1_')}), AUC "
-                f"{show(row['auc'])} ({_show_difference(row, 'auc_')})"
+                f"{collection}, {group}, {row['kept']}: best F1 "
+                f"{_show_difference(row, 'best_f1_')}, AUC {_show_difference(row, 'auc_')}"
             )
+        for row in of.filter(pl.col("kept").is_in(alone)).iter_rows(named=True):
+            says.append(f"{row['kept']}: AUC {show(row['auc'])}")
     return Verdict(weigh(outcomes), "; ".join(says))
 
 
@@ -324,15 +358,15 @@ def judge_random(tables: Tables) -> Verdict:
                 precision is not None and precision >= other["micro_precision"],
                 row["macro_recall"] < other["macro_recall"] / 2,
             ]
-            if row["sparsity"] in (5, 20):
+            if row["sparsity"] == NONZEROS:
                 says.append(
-                    f"{collection}, {group}, {row['sparsity']:g} nonzeros: precision "
-                    f"{show(precision)} of all decisions together (normal "
-                    f"{show(other['micro_precision'])}), mean recall {show(row['macro_recall'])} "
+                    f"{collection}, {group}: precision {show(precision)} "
+                    f"({show(other['micro_precision'])}), recall {show(row['macro_recall'])} "
                     f"({show(other['macro_recall'])}), {row['n_finding']} of {row['n_classes']} "
                     f"classes find anything ({other['n_finding']})"
                 )
-    return Verdict(weigh(outcomes), "; ".join(says))
+    text = f"at {NONZEROS} nonzeros (normal in brackets), precision of all decisions together: "
+    return Verdict(weigh(outcomes), text + "; ".join(says))
 
 
 def judge_baseline(tables: Tables) -> Verdict:
@@ -359,19 +393,18 @@ def judge_classifiers(tables: Tables) -> Verdict:
     """The SVM is significantly above most of the other classifiers."""
     outcomes, says = [], []
     for (collection, group), of in _split(tables["learners"], "collection", "classes"):
-        others = of.filter(pl.col("classifier") != SVM)
+        others = list(of.filter(pl.col("classifier") != SVM).iter_rows(named=True))
+        counts = []
         for measure in MEASURES:
-            lower = [
-                row["classifier"]
-                for row in others.iter_rows(named=True)
-                if _is_below(row, f"{measure}_")
-            ]
-            outcomes.append(len(lower) > MOST * others.height)
-            says.append(
-                f"{collection}, {group}, {LABELS[measure]}: above {len(lower)} of {others.height}"
-                + (f" ({', '.join(lower)})" if lower else "")
+            better = [row for row in others if not _is_below(row, f"{measure}_")]
+            outcomes.append(len(others) - len(better) > MOST * len(others))
+            names = ", ".join(row["classifier"] for row in better)
+            counts.append(
+                f"{LABELS[measure]} {len(others) - len(better)} of {len(others)}"
+                + (f" (not {names})" if better else "")
             )
-    return Verdict(weigh(outcomes), "; ".join(says))
+        says.append(f"{collection}, {group}: {', '.join(counts)}")
+    return Verdict(weigh(outcomes), "significantly above, " + "; ".join(says))
 
 
 def judge_learner(tables: Tables, by: str) -> Verdict:
@@ -391,13 +424,10 @@ def judge_learner(tables: Tables, by: str) -> Verdict:
         )
         outcomes += [not _is_below(row) for row in chosen.iter_rows(named=True)]
         above += (chosen["macro"] > drawn["macro"]).to_list()
-        cells = ", ".join(
-            f"{show(row['macro'])} ({_show_difference(row)})"
-            for row in chosen.iter_rows(named=True)
-        )
+        cells = ", ".join(_show_difference(row) for row in chosen.iter_rows(named=True))
         says.append(f"{collection}, {group}: {cells}")
     word = NOT_REPRODUCED if sum(above) < MOST * len(above) else _soften(weigh(outcomes))
-    text = "best F1 at 5, 10, 20 and 40 nonzeros, and less the normal's: "
+    text = "best F1 at 5, 10, 20 and 40 nonzeros, less the normal's: "
     return Verdict(word, text + "; ".join(says))
 
 
@@ -415,9 +445,9 @@ def _show_difference(row: dict[str, Any], prefix: str = "") -> str:
 
 
 def _is_below(row: dict[str, Any], prefix: str = "") -> bool:
-    """Return whether a difference is significant and negative."""
+    """Return whether a difference is negative, significantly and so that three digits show."""
     difference, p_value = row[f"{prefix}difference"], row[f"{prefix}p_value"]
-    return p_value is not None and p_value < LEVEL and difference < 0
+    return p_value is not None and p_value < LEVEL and difference <= -SMALLEST
 
 
 def _split(table: pl.DataFrame, *keys: str) -> Iterator[tuple[Any, pl.DataFrame]]:
@@ -474,7 +504,7 @@ CLAIMS = (
     Claim(
         "3.1.1",
         "a word appearing two or fewer times is most likely irrelevant",
-        partial(judge_pruning, kept=(RARE_WORDS, SEEN_MORE), also=(ONLY_RARE,)),
+        partial(judge_pruning, kept=(RARE_WORDS, SEEN_MORE), alone=(ONLY_RARE,)),
     ),
     Claim(
         "3.1.1",
@@ -482,7 +512,7 @@ CLAIMS = (
         partial(
             judge_pruning,
             kept=(FREQUENT_WORDS, STOP_WORDS),
-            also=("in 10% at most", ONLY_FREQUENT, ONLY_STOP_WORDS),
+            alone=(ONLY_FREQUENT, ONLY_STOP_WORDS),
         ),
     ),
     Claim(

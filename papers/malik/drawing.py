@@ -52,7 +52,7 @@ def draw_quality(tables: Tables) -> dict[str, Figure]:
     quality = tables["quality"].filter(pl.col("classes") == "all")
     return {
         "quality": _draw_measures(quality, _present(quality, CRITERIA)),
-        "quality_parts": _draw_measures(quality, _present(quality, ("normal", *PARTS))),
+        "quality_parts": _draw_parts(quality),
         "collapse": _draw_collapse(tables),
         "recall": _draw_recall(tables["recall"].filter(pl.col("classes") == "all")),
         "dropped": _draw_dropped(tables["dropped"].filter(pl.col("classes") == "all")),
@@ -76,6 +76,22 @@ def _draw_measures(quality: pl.DataFrame, names: Sequence[str]) -> Figure:
     return figure
 
 
+def _draw_parts(quality: pl.DataFrame) -> Figure:
+    """Draw how normals from parts differ from the normal, over the classes that they rank."""
+    collections = _list_names(quality, "collection")
+    figure, axes = _lay_out(len(collections), 3, (13, 3.9 * len(collections)), legend=1.2)
+    for row, collection in zip(axes, collections, strict=True):
+        for ax, measure in zip(row, MEASURES, strict=True):
+            of = quality.filter(pl.col("collection") == collection, pl.col("measure") == measure)
+            _draw_lines(ax, of, _present(of, PARTS), "cut", "difference")
+            ax.axhline(0, label="normal of all", **BASELINE)
+            _mark_sparsities(ax, of["cut"].unique().sort().to_list())
+            ax.set_title(f"{collection}: {LABELS[measure]}", fontsize=10)
+        row[0].set_ylabel("difference from the normal of all documents")
+    _add_legend(figure, axes[0][0])
+    return figure
+
+
 def _show_leaders(ax: Axes, table: pl.DataFrame, names: Sequence[str]) -> None:
     """Let lines that are far below all others leave the picture."""
     leaders = [name for name in names if name not in LAGGARDS]
@@ -88,7 +104,9 @@ def _draw_collapse(tables: Tables) -> Figure:
     quality = tables["quality_by_features"].filter(
         pl.col("classes") == "all", pl.col("measure") == "best_f1"
     )
-    told = tables["collapse"].filter(pl.col("classes") == "all", pl.col("measure") == "best_f1")
+    told = tables["collapse"].filter(
+        pl.col("classes") == "all", pl.col("measure") == "best_f1", pl.col("without") == "random"
+    )
     names = [name for name in _present(quality, CRITERIA) if name != "random"]
     collections = _list_names(quality, "collection")
     figure, axes = _lay_out(len(collections), 2, (11.5, 3.9 * len(collections)), legend=1.7)
@@ -164,7 +182,7 @@ def draw_memory(tables: Tables) -> dict[str, Figure]:
     """Draw best F1 against documents, in ever smaller memories."""
     table = tables["memory"].filter(pl.col("classes") == "all")
     collections, shares = _list_names(table, "collection"), _list_names(table, "share")
-    figure, axes = _lay_out(len(collections), 2, (11.5, 4.2 * len(collections)))
+    figure, axes = _lay_out(len(collections), 2, (11.5, 4.2 * len(collections)), legend=2)
     styles = {"normal": "-", "information_gain": "--", "odds_ratio": ":"}
     titles = {"shared": "one vocabulary for all classes", "own": "each class its own words"}
     for row, collection in zip(axes, collections, strict=True):
@@ -197,11 +215,10 @@ def draw_memory(tables: Tables) -> dict[str, Figure]:
             ax.set_title(f"{collection}: {title}", fontsize=10)
             ax.set_xlabel("documents; filled: above the first, P < .05")
             ax.set_ylabel("best F1, mean over classes")
-            ax.legend(fontsize=7, frameon=False, loc="upper left")
-    for row in axes:
         top = max(ax.get_ylim()[1] for ax in row)
         for ax in row:
-            ax.set_ylim(0, 1.35 * top)
+            ax.set_ylim(0, top)
+    _add_legend(figure, axes[0][1])
     return {"memory": figure}
 
 
@@ -242,6 +259,8 @@ def _draw_differences(table: pl.DataFrame, column: str, label: str) -> Figure:
             ax.plot([], [], mark, color=colour, label=LABELS[measure])
         ax.axvline(0, color="#7f7f7f", lw=1)
         ax.set_yticks([-n for n in range(len(names))], names, fontsize=8)
+        ax.set_ylim(0.6 - len(names), 0.5)
+        ax.locator_params(axis="x", nbins=6)
         ax.set_title(collection, fontsize=10)
         ax.set_xlabel(f"{label}; filled: P < .05")
         ax.legend(fontsize=8, frameon=False, loc="lower left")

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.metrics import f1_score, precision_recall_curve, roc_auc_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import binarize
 
 from spokeshave.papers.collections import Split
 from spokeshave.papers.malik.classes import (
@@ -75,6 +76,9 @@ def learn(data: Path, *, collection: str, largest: int | None, classifier: str) 
 
 def _learn_each(split: Split, classifier: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return scores and decisions (documents x classes) of scikit-learn's classifiers."""
+    X, X_test = split.X, split.X_test
+    if classifier == "naive Bayes":  # a model of counts, whose smoothing would drown shares
+        X, X_test = binarize(X), binarize(X_test)
     scores, decisions = [], []
     for y in split.Y.T:
         model: Any = {
@@ -82,12 +86,12 @@ def _learn_each(split: Split, classifier: str) -> tuple[NDArray[Any], NDArray[An
             "perceptron": Perceptron(random_state=SEED),
             "least squares": RidgeClassifier(random_state=SEED),
             "logistic regression": LogisticRegression(solver="liblinear", random_state=SEED),
-        }[classifier].fit(split.X, y)
+        }[classifier].fit(X, y)
         if hasattr(model, "decision_function"):
-            scores.append(model.decision_function(split.X_test))
+            scores.append(model.decision_function(X_test))
         else:
-            scores.append(model.predict_joint_log_proba(split.X_test) @ [-1, 1])
-        decisions.append(model.predict(split.X_test))
+            scores.append(model.predict_joint_log_proba(X_test) @ [-1, 1])
+        decisions.append(model.predict(X_test))
     return np.column_stack(scores), np.column_stack(decisions)
 
 

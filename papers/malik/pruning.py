@@ -103,10 +103,9 @@ def choose(words: Words, variant: str) -> NDArray[np.bool_]:
     """Return the words that are kept."""
     if variant in LIMITS:
         return prune_features(words.X, **LIMITS[variant]).kept
-    if variant == ONLY_RARE:
-        return ~prune_features(words.X, min_df=RARE + 1).kept
-    if variant == ONLY_FREQUENT:
-        return ~prune_features(words.X, max_df=FREQUENT).kept
+    if variant in (ONLY_RARE, ONLY_FREQUENT):
+        others = {"min_df": RARE + 1} if variant == ONLY_RARE else {"max_df": FREQUENT}
+        return prune_features(words.X).kept & ~prune_features(words.X, **others).kept
     if words.occurrences is None or words.is_stop_word is None:
         raise ValueError(f"{variant!r} needs the text of the documents.")
     if variant == SEEN_MORE:
@@ -146,7 +145,7 @@ def look_at_top(data: Path, *, collection: str, largest: int | None) -> dict[str
         "collection": collection,
         "top": {
             variant: {
-                "words": float(is_chosen[np.diff(words.X.tocsc().indptr) > 0].mean()),
+                "words": float(is_chosen.sum() / prune_features(words.X).kept.sum()),
                 "top": [float(is_chosen[top].mean()) for top in tops],
             }
             for variant in (ONLY_RARE, ONLY_FREQUENT)

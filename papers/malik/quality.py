@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
+from sklearn.preprocessing import binarize
 
 from spokeshave import FeatureCurve, Ranking, feature_curve, rank_features, rank_subsets
 from spokeshave.papers.malik.classes import (
@@ -40,7 +41,7 @@ QUICK_CRITERIA = ("normal", "perceptron", "random")
 ALL = "all features"
 GROUPS = ("all", "large")
 FRACTIONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1.0)
-QUICK_SPARSITIES, QUICK_COUNTS, QUICK_FRACTIONS = [5.0, 20.0], [10, 100, 1000], [0.1, 0.5, 1.0]
+QUICK_SPARSITIES, QUICK_COUNTS, QUICK_FRACTIONS = [5.0, 20.0], [10, 100, 1000], [0.5, 1.0]
 Results = Mapping[str, Any]
 
 
@@ -58,6 +59,10 @@ def list_tasks(setting: Setting) -> Iterator[Task]:
             name = f"trace-{where['collection']}-normal-{round(1 / share)}"
             arguments = {**where, **fewer, "by": "normal", "share": share}
             yield Task(name, trace, arguments, cost=size)
+        if not setting.is_quick:
+            name = f"trace-{where['collection']}-naive_bayes-unscaled"
+            arguments = {**where, "by": "naive_bayes", "share": 1.0, "is_scaled": False}
+            yield Task(name, trace, arguments, cost=size)
         yield Task(f"trace-{where['collection']}-all", trace_all, where, cost=size / 4)
         arguments = where | ({"fractions": QUICK_FRACTIONS} if setting.is_quick else {})
         yield Task(f"drop-{where['collection']}", drop, arguments, cost=3 * size)
@@ -72,14 +77,19 @@ def trace(
     share: float,
     sparsities: Sequence[float] = SPARSITIES,
     counts: Sequence[int] = COUNTS,
+    is_scaled: bool = True,
 ) -> dict[str, Any]:
-    """Rank on a part of the documents, retrain on all of them, and measure on the test set."""
+    """Rank on a part of the documents, retrain on all of them, and measure on the test set.
+
+    Words are ranked by rows of length one, or by zeros and ones if not ``is_scaled``.
+    """
     split = load(data, collection, largest)
     options: dict[str, Any] = {"random_state": SEED, "n_jobs": 1}
+    X = split.X if is_scaled else binarize(split.X)
     if share == 1:
-        ranking = rank_features(split.X, split.Y, by, **options)
+        ranking = rank_features(X, split.Y, by, **options)
     else:
-        (ranking,) = rank_subsets(split.X, split.Y, [share], by, **options).values()
+        (ranking,) = rank_subsets(X, split.Y, [share], by, **options).values()
     leader = follow(fit_whole(data, collection, largest), ranking)
     found = {
         against: feature_curve(
@@ -95,10 +105,10 @@ def trace(
         )
         for against, cuts in (("sparsity", sparsities), ("features", counts))
     }
-    name = by if share == 1 else f"{by} {Fraction(share)}"
+    part = "" if share == 1 else f" {Fraction(share)}"
     return {
         "collection": collection,
-        "ranking": name,
+        "ranking": f"{by}{part}{'' if is_scaled else ' unscaled'}",
         "curves": {against: _measure(curve, ranking) for against, curve in found.items()},
     }
 
@@ -310,26 +320,28 @@ def _explain(
     features aside: the same models, so only what they are laid out along differs.
     """
     for collection, group, classes in _list_groups(results):
-        chosen = [
-            arrays
-            for (of, ranking), arrays in found.items()
-            if of == collection and ranking in CRITERIA and ranking != "random"
-        ]
-        for measure in MEASURES:
-            quality, *along = (
-                np.concatenate([arrays[name][classes].mean(axis=0) for arrays in chosen])
-                for name in (measure, "nonzeros", "n_features")
-            )
-            for name, places in zip(("nonzeros", "features"), along, strict=True):
-                yield {
-                    "collection": collection,
-                    "classes": group,
-                    "measure": measure,
-                    "along": name,
-                    "points": quality.size,
-                    "explained": explain(places, quality),
-                    "rank_correlation": float(spearmanr(places, quality).statistic),
-                }
+        for without in ("random", "random, naive_bayes"):
+            chosen = [
+                arrays
+                for (of, ranking), arrays in found.items()
+                if of == collection and ranking in CRITERIA and ranking not in without
+            ]
+            for measure in MEASURES:
+                quality, *along = (
+                    np.concatenate([arrays[name][classes].mean(axis=0) for arrays in chosen])
+                    for name in (measure, "nonzeros", "n_features")
+                )
+                for name, places in zip(("nonzeros", "features"), along, strict=True):
+                    yield {
+                        "collection": collection,
+                        "classes": group,
+                        "without": without,
+                        "measure": measure,
+                        "along": name,
+                        "points": quality.size,
+                        "explained": explain(places, quality),
+                        "rank_correlation": float(spearmanr(places, quality).statistic),
+                    }
 
 
 def explain(places: NDArray[np.float64], quality: NDArray[np.float64]) -> float:
@@ -341,7 +353,7 @@ def explain(places: NDArray[np.float64], quality: NDArray[np.float64]) -> float:
     1.0
     """
     fitted = IsotonicRegression().fit_transform(places, quality)
-    return float(1 - np.var(quality - fitted) / np.var(quality))
+    return max(0.0, float(1 - np.var(quality - fitted) / np.var(quality)))
 
 
 def _spread(

@@ -15,7 +15,9 @@ from scipy.special import expit
 from sklearn.model_selection import KFold, StratifiedKFold
 
 MOST_STEPS, SHORTEST_STEP = 100, 1e-10
-SMALLEST_GRADIENT = 1e-7
+SMALLEST_GAIN = 1e-12  # of the loss, by Newton's forecast
+ROUNDING = 1e-12  # scores that differ by less, relative to the largest, are equal
+SMALLEST_SPREAD = 1e-300  # one over it, and a thousand times that, is a number
 DAMPING = 1e-12  # keeps Newton's equations solvable where all scores are equal
 
 
@@ -49,16 +51,18 @@ def fit_sigmoid(
     n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
     parameters = np.array([0.0, np.log((n_positive + 1) / (n_negative + 1))])
-    design, share = np.column_stack([scores, np.ones_like(scores)]), weight / weight.sum()
+    centre, spread = _find_span(scores)
+    design = np.column_stack([(scores - centre) / spread, np.ones_like(scores)])
+    share = weight / weight.sum()
     loss, logits = _cross_entropy(design, parameters, target, share)
     for _ in range(MOST_STEPS):
         probability = expit(logits)
         gradient = design.T @ (share * (probability - target))
-        if np.abs(gradient).max() < SMALLEST_GRADIENT:
-            break
         curvature = share * probability * (1 - probability)
         hessian = (design.T * curvature) @ design + DAMPING * np.eye(2)
         step, length = np.linalg.solve(hessian, gradient), 1.0
+        if gradient @ step < SMALLEST_GAIN:
+            break
         while True:
             tried = parameters - length * step
             new_loss, new_logits = _cross_entropy(design, tried, target, share)
@@ -68,7 +72,16 @@ def fit_sigmoid(
         if length < SHORTEST_STEP:  # rounding hides what is left to gain
             break
         parameters, loss, logits = tried, new_loss, new_logits
-    return float(parameters[0]), float(parameters[1])
+    slope = parameters[0] / spread
+    return float(slope), float(parameters[1] - slope * centre)
+
+
+def _find_span(scores: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the middle of the scores and how far they lie from it, or far more if by rounding."""
+    lowest, highest, largest = scores.min() / 2, scores.max() / 2, np.abs(scores).max()
+    centre, spread = float(lowest + highest), float(highest - lowest)
+    is_known = spread > max(ROUNDING * largest, SMALLEST_SPREAD)
+    return centre, spread if is_known else max(float(largest), 1.0)
 
 
 def _cross_entropy(

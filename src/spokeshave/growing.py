@@ -74,8 +74,8 @@ def learning_curve(
     estimator : estimator
         A classifier with ``predict_proba`` or ``decision_function``, or a pipeline that ends in
         one; it is not changed. It is trained on 1 for the documents of a class and 0 for the rest,
-        and so are transformers that need a target, by their tags. Before a `DualLinearSVC` those
-        that need none are fitted once for all classes.
+        and so are transformers that need a target: by their tags, for their ``fit`` cannot do
+        without, or as selectors. Before a `DualLinearSVC` others are fitted once for all classes.
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
         Documents. NaN is allowed where the estimator allows it.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)

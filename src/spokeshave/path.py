@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from spokeshave.kernels.descent import Task, polish, rebuild, score
+from spokeshave.kernels.descent import Task, rebuild, score
 from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale
-from spokeshave.solver import Stop
+from spokeshave.solver import Stop, limit_bias, settle
 
 
 class Retrained(NamedTuple):
@@ -77,11 +77,9 @@ def retrain(
         weights = np.zeros(features.size)
         if not path.warm:
             beta[:] = 0
-        b = rebuild(rows, bias, beta, weights)
+        b = rebuild(rows, limit_bias(bias), beta, weights)
         score(rows, weights, b, margins)
-        b, _, objective, gap = polish(
-            rows, task, bias, beta, weights, b, margins, stop.tol, stop.max_passes, seed
-        )
+        b, _, objective, gap = settle(rows, task, bias, beta, weights, b, margins, stop, seed)
         yield Retrained(features, weights, b, beta.copy(), objective, gap)
         if path.rerank:
             place[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)

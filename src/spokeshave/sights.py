@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import assert_all_finite, get_tags
 
 from spokeshave.documents import tidy
 from spokeshave.levels import store_all
@@ -35,9 +37,9 @@ Look = Callable[[int], Sight]
 def look(before: Any, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
     """Fit the steps before a classifier, and return what shows each class its documents.
 
-    ``Y`` has a column of zeros and ones for each class. Steps that need no target, by their tags,
-    are fitted once for all classes and are given none. Of a last `FeatureShaper` the classes share
-    what is sorted and counted, where they can; anything else is fitted for each class anew.
+    ``Y`` has a column of zeros and ones for each class. Steps that need no target are fitted once
+    for all classes and are given none. Of a last `FeatureShaper` the classes share what is sorted
+    and counted, where they can; anything else is fitted for each class anew.
     """
     shared, own = split_shared(before)
     if shared is not None:
@@ -46,7 +48,7 @@ def look(before: Any, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
     if own is None:
         sight = Sight(lay_out(check_rows(X)), check_rows(X_test))
         return lambda k: sight
-    if isinstance(own, FeatureShaper) and has_views(own):
+    if type(own) is FeatureShaper and has_views(own):
         return _look_through_views(own, X, Y, X_test)
 
     def look_alone(k: int) -> Sight:
@@ -62,7 +64,8 @@ def split_shared(before: Any) -> tuple[Any, Any]:
     if before is None:
         return None, None
     steps = [step for _, step in before.steps] if isinstance(before, Pipeline) else [before]
-    needs = [step not in ("passthrough", None) and _needs_target(step) for step in steps]
+    steps = [step for step in steps if step not in ("passthrough", None)]
+    needs = [_needs_target(step) for step in steps]
     first = needs.index(True) if any(needs) else len(steps)
     return _join(steps[:first]), _join(steps[first:])
 
@@ -70,18 +73,16 @@ def split_shared(before: Any) -> tuple[Any, Any]:
 def has_views(shaper: FeatureShaper) -> bool:
     """Say whether all classes can be shown their documents from one census of the values."""
     shape, scale = make_shaper(shaper.shape, None), make_scaler(shaper.scale, None)
-    is_known = (
-        shape is None or isinstance(shape, LocalProbabilityShaper) or shaper.shape == "binary"
-    )
+    is_known = shape is None or type(shape) is LocalProbabilityShaper or shaper.shape == "binary"
     is_crossed = getattr(shape, "cross_fit", False) or getattr(shape, "n_neighbors", 0) == "auto"
-    is_scaled = scale is None or isinstance(scale, BNSScaler)
+    is_scaled = scale is None or type(scale) is BNSScaler
     return is_known and is_scaled and not is_crossed and not shaper.keep_raw
 
 
 def _look_through_views(shaper: FeatureShaper, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
     shape, scale = make_shaper(shaper.shape, None), make_scaler(shaper.scale, None)
-    indicator, is_sparse = sparse.csc_matrix(Y, dtype=np.int8), sparse.issparse(X)
-    shapes, output, zero_is_fixed = None, "probability", is_sparse
+    indicator = sparse.csc_matrix(Y, dtype=np.int8)
+    shapes, output, zero_is_fixed = None, "probability", sparse.issparse(X)
     places = places_test = None
     if isinstance(shape, LocalProbabilityShaper):
         study = shape.learn(X, Y if Y.shape[1] > 1 else Y.ravel())
@@ -105,29 +106,41 @@ def _look_through_views(shaper: FeatureShaper, X: Any, Y: NDArray[np.intp], X_te
 
     def look_alone(k: int) -> Sight:
         return Sight(
-            lay_out(_show(views, rows, places, k, is_sparse)),
-            _show(views, rows_test, places_test, k, is_sparse),
+            lay_out(_show(views, rows, places, k, zero_is_fixed)),
+            _show(views, rows_test, places_test, k, zero_is_fixed),
         )
 
     return look_alone
 
 
 def _show(
-    views: Views, rows: sparse.csr_matrix, places: Places | None, k: int, is_sparse: bool
+    views: Views, rows: sparse.csr_matrix, places: Places | None, k: int, zero_is_fixed: bool
 ) -> Any:
-    """Return documents as class k sees them, as a table where they came as one."""
+    """Return documents as class k sees them, as a table where all of their cells are stored."""
     view = views.show(rows, places, k)
-    return view if is_sparse else view.data.reshape(view.shape)
+    return view if zero_is_fixed else view.data.reshape(view.shape)
 
 
 def _store(X: Any) -> sparse.csr_matrix:
+    assert_all_finite(X, input_name="X")
     return tidy(X) if sparse.issparse(X) else store_all(X)
 
 
 def _needs_target(step: Any) -> bool:
-    """Say whether a step, or one inside it, says that it needs a target."""
+    """Say whether a step, or one inside it, is to be given a target.
+
+    `SelectKBest` may need one whatever its tags say, and so may others like it.
+    """
     inside = [part for part in step.get_params().values() if hasattr(part, "fit")]
-    return any(get_tags(part).target_tags.required for part in (step, *inside))
+    return any(
+        isinstance(part, SelectorMixin) or _must_have_target(part) for part in (step, *inside)
+    )
+
+
+def _must_have_target(part: Any) -> bool:
+    """Say whether an estimator must have a target, by its tags or because fit cannot do without."""
+    y = signature(part.fit).parameters.get("y")
+    return (y is not None and y.default is y.empty) or bool(get_tags(part).target_tags.required)
 
 
 def _join(steps: list[Any]) -> Any:

@@ -52,8 +52,10 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         Factors of C per class, as in LinearSVC: with more than two classes they weigh a class's
         own documents against the rest. With multilabel targets the keys are column numbers, and
         "balanced" balances each column by itself.
-    fit_intercept : bool, default=True
-        Whether to add an intercept.
+    fit_intercept : bool or "free", default=True
+        Whether to add an intercept: one that is regularised as any other weight, as LIBLINEAR's
+        is, or "free", one that is not, as SMO's and LIBSVM's. With a small C and uneven classes
+        they differ much; a free one takes two to three times as long.
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight is the intercept. The weight is regularised as
         any other: a larger value makes the intercept freer.
@@ -116,7 +118,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-3,
         max_iter: int = 1000,
         class_weight: dict[Any, float] | str | None = None,
-        fit_intercept: bool = True,
+        fit_intercept: bool | str = True,
         intercept_scaling: float = 1.0,
         probability: bool | str = False,
         warm_start: bool = False,
@@ -214,6 +216,10 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} must be a positive number. Got {value!r} instead.")
         if self.loss not in ("hinge", "squared_hinge"):
             raise ValueError(f"loss must be 'hinge' or 'squared_hinge'. Got {self.loss!r} instead.")
+        if self.fit_intercept not in (True, False, "free"):
+            raise ValueError(
+                f"fit_intercept must be True, False or 'free'. Got {self.fit_intercept!r} instead."
+            )
         if self.probability not in (True, False, "training"):
             raise ValueError(
                 f"probability must be True, False or 'training'. Got {self.probability!r} instead."
@@ -325,7 +331,7 @@ def price_errors(
     else:
         box, ridge = np.full_like(factors, np.inf), 0.5 / (model.C * factors)
     bias = float(model.intercept_scaling) ** 2 if model.fit_intercept else 0.0
-    return box, ridge, bias
+    return box, ridge, np.inf if model.fit_intercept == "free" else bias
 
 
 def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:

@@ -115,7 +115,7 @@ def deal_folds(labels: NDArray[Any], n_folds: int) -> Folds:
     Examples
     --------
     >>> [test.tolist() for _, test in deal_folds(np.array(["ash", "oak", "ash", "oak", "ash"]), 2)]
-    [[0, 1, 4], [2, 3]]
+    [[0, 3, 4], [1, 2]]
     """
     part_of = np.empty(labels.size, np.intp)
     part_of[np.argsort(labels, kind="stable")] = np.arange(labels.size) % n_folds

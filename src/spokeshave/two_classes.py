@@ -7,6 +7,7 @@ found here is what `DualLinearSVC` finds, to rounding.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +17,9 @@ from sklearn.utils import assert_all_finite, check_random_state
 
 from spokeshave.calibration import fit_sigmoid, halve, sigmoid
 from spokeshave.documents import tidy
-from spokeshave.kernels.descent import Task, polish
+from spokeshave.kernels.descent import Task
 from spokeshave.kernels.rows import Rows, make_full_rows, make_rows
-from spokeshave.solver import rank_by_frequency
+from spokeshave.solver import Stop, rank_by_frequency, settle
 from spokeshave.svm import DualLinearSVC, price_errors
 
 FULL_SHARE = 0.3  # of a dense table: from there on passing over its zeros is faster than skipping
@@ -53,10 +54,11 @@ def is_plain(model: Any) -> bool:
 
 def check_rows(X: Any) -> Documents:
     """Return documents as finite floats, a table where most of it is not zero, else sparse rows."""
-    assert_all_finite(X.data if sparse.issparse(X) else X, input_name="X")
-    if sparse.issparse(X) or np.count_nonzero(X) < FULL_SHARE * X.size:
-        X = tidy(X)
-    return X if X.dtype.kind == "f" else X.astype(np.float64)
+    X = tidy(X) if sparse.issparse(X) else np.asarray(X)
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    assert_all_finite(X, input_name="X")
+    is_thin = not sparse.issparse(X) and np.count_nonzero(X) < FULL_SHARE * X.size
+    return tidy(X) if is_thin else X
 
 
 def lay_out(X: Documents) -> Laid:
@@ -82,12 +84,15 @@ def solve_path(
     beta, margins, w, b = np.zeros(y.size), np.zeros(y.size), np.zeros(rank.size), 0.0
     for c, C in enumerate(Cs):
         cost, stretch = C / model.C, C / Cs[max(c - 1, 0)]
-        for part in (beta, margins, w):
+        for part in (beta, w):
             part *= stretch
+        margins -= b
+        margins *= stretch
+        b = b * stretch if isfinite(bias) else b  # a free one does not grow with C
+        margins += b
         task = Task(y, box[0] * cost, ridge[0] / cost)
-        b, *_ = polish(
-            rows, task, bias, beta, w, b * stretch, margins, model.tol, model.max_iter, seed
-        )
+        stop = Stop(model.tol, model.max_iter)
+        b, *_ = settle(rows, task, bias, beta, w, b, margins, stop, seed)
         path.coef[c], path.intercept[c] = w[rank], b
     return path
 

@@ -58,7 +58,7 @@ def run_units(plan: Plan, sample: Sample, classes: Sequence[int]) -> list[Result
     """Tune and train each of some classes on a sample, and measure it on the test documents."""
     known = [k for k in classes if np.ptp(plan.Y[sample.train, k])]
     is_lean = is_plain(split_steps(plan.estimator)[1]) and plan.scoring in MEASURE_OF
-    if is_lean and plan.labels is not None:
+    if is_lean and plan.labels is not None and known:
         found = dict(zip(known, _run_together(plan, sample, known), strict=True))
     else:
         found = {k: _run_alone(plan, sample, k) for k in known}
@@ -71,6 +71,8 @@ def _run_together(plan: Plan, sample: Sample, classes: list[int]) -> list[Result
     start = perf_counter()
     model = _set_seeds(clone(plan.estimator), int(sample.seeds[0]))
     before, last = split_steps(model)
+    for C in plan.Cs or (last.C,):
+        clone(last).set_params(C=C).check_parameters()
     svcs = [clone(last) for _ in classes]
     if split_steps(plan.estimator)[1].random_state is None:
         for k, svc in zip(classes, svcs, strict=True):
@@ -89,7 +91,7 @@ def _run_together(plan: Plan, sample: Sample, classes: list[int]) -> list[Result
         laid, X_test = show(k)
         scores = train_and_score(svc, laid, Y[:, k], X_test)
         results.append({"C": float(svc.C), **_measure(scores, plan.Y[sample.test, k])})
-    seconds = (perf_counter() - start) / max(len(classes), 1)
+    seconds = (perf_counter() - start) / len(classes)
     return [{**result, "seconds": seconds} for result in results]
 
 
@@ -110,7 +112,7 @@ def _choose_together(
     for train, test in folds if any(is_open.values()) else ():
         show = look(before, X[train], Y[train], X[test])
         for k, svc in zip(classes, svcs, strict=True):
-            if is_open[k]:
+            if is_open[k] and np.ptp(Y[train, k]):
                 laid, X_test = show(k)
                 seed = check_random_state(svc.random_state).randint(2**31)
                 found = solve_path(laid, Y[train, k], svc, Cs, seed).score(X_test)

@@ -20,7 +20,7 @@ from spokeshave.kernels.descent import (
     sweep,
 )
 from spokeshave.kernels.lanes import LANES
-from spokeshave.kernels.rows import Rows
+from spokeshave.kernels.rows import Rows, make_full_rows
 
 HINGE = (np.array([0.7, 1.3]), np.zeros(2))
 SQUARED_HINGE = (np.full(2, np.inf), 0.5 / np.array([0.7, 1.3]))
@@ -304,3 +304,20 @@ def test_advance_stops_where_it_is_told(rng, costs):
     before = part.alpha.copy()
     part.advance(max_passes=0)
     np.testing.assert_array_equal(part.alpha, before)
+
+
+@LOSSES
+def test_a_table_is_solved_like_its_sparse_rows(rng, costs):
+    dense, y, weight = make_problem(rng)
+    n, d = dense.shape
+    found = []
+    for rows in (make_rows(dense, weight), make_full_rows(dense, weight)):
+        beta, w, margins = np.zeros(n), np.zeros(d), np.zeros(n)
+        b, _, primal, gap = polish(
+            rows, Task(y, *costs), 1.0, beta, w, 0.0, margins, 1e-12, 100_000, 1
+        )
+        assert gap <= 1e-12 * primal
+        np.testing.assert_allclose(margins, dense @ w + b)
+        np.testing.assert_allclose(w, beta @ dense, atol=1e-9)
+        found.append([*w, b])
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5)

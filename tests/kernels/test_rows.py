@@ -13,6 +13,7 @@ from spokeshave.kernels.rows import (
     dot,
     drop_features,
     find_scale,
+    make_full_rows,
     make_rows,
     rescale,
 )
@@ -74,3 +75,26 @@ def test_dropped_features_are_gone_and_the_others_renumbered(X, rng, unit):
     np.testing.assert_allclose(
         [dot(take_rows(X), i, np.ones(5)) for i in range(7)], X.sum(axis=1).A1
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_full_rows_equal_dense_arithmetic(X, rng, dtype, order):
+    dense = np.asarray(X.toarray(), dtype=dtype, order=order)
+    weight = rng.random(7)
+    rows = make_full_rows(dense, weight)
+    assert rows.indices is None
+    assert rows.data.dtype == dtype
+    assert rows.weight is weight
+    w = rng.normal(size=5)
+    for i, row in enumerate(dense.astype(float)):
+        assert dot(rows, i, w) == pytest.approx(row @ w)
+        assert rows.squared_length[i] == pytest.approx(row @ row)
+        moved = w.copy()
+        add_row(rows, i, -0.3, moved)
+        np.testing.assert_allclose(moved, w - 0.3 * row)
+
+
+def test_full_rows_of_one_column():
+    rows = make_full_rows(np.array([[2.0], [0.0], [-3.0]]), np.ones(3))
+    assert [dot(rows, i, np.array([0.5])) for i in range(3)] == [1.0, 0.0, -1.5]

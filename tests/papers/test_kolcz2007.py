@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse, stats
 
 from spokeshave.papers.kolcz2007 import pairs, tables
+from spokeshave.papers.kolcz2007.blocks import write_table1
 from spokeshave.papers.kolcz2007.claims import CLAIMS
 from spokeshave.papers.kolcz2007.judges.accuracy import judge_closeness, judge_significance
 from spokeshave.papers.kolcz2007.judges.models import judge_zero_weights
@@ -143,6 +144,13 @@ def test_table1_has_the_best_of_each_class_and_tests(curves: dict[str, Any]) -> 
     assert row["p_two_sided"] == pytest.approx(expected.pvalue, rel=0.01)
     assert row["p_one_sided"] == pytest.approx(expected.pvalue / 2, rel=0.01)
     assert (row["published"], row["published_p"]) == (0.97452, 0.117)
+
+
+def test_page_shows_the_published_figures_above_ours(curves: dict[str, Any]) -> None:
+    lines = write_table1(tables.tabulate_quality(curves)).splitlines()
+    place = [line.startswith("| RCV1, AUC, published |") for line in lines].index(True)
+    assert ".97452 (.117)" in lines[place]
+    assert lines[place + 1].startswith("| RCV1, AUC | 12 |")
 
 
 def test_table1_keeps_all_features_apart(curves: dict[str, Any]) -> None:

@@ -105,7 +105,7 @@ def test_quality(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quality, "SHARES", (1.0, 0.5))
     tables = run_part("quality", data, monkeypatch)
     table = tables["quality"].filter(pl.col("measure") == "auc", pl.col("classes") == "all")
-    rankings = {"normal", "normal 1/2", "chi2", "random", quality.ALL}
+    rankings = {"normal", "normal 1/2", "chi2", "random", "naive_bayes unscaled", quality.ALL}
     assert set(table["ranking"]) == rankings
     assert table.filter(pl.col("ranking") == "normal")["p_value"].null_count() == 6
     everything = table.filter(pl.col("cut") == 80, pl.col("ranking") == "chi2")["macro"][0]
@@ -225,18 +225,25 @@ def test_what_rises_is_explained(rng: np.random.Generator) -> None:
     assert quality.explain(places, rng.permutation(50).astype(float)) < 0.7
 
 
-def make_enough(share: float | None) -> dict[str, pl.DataFrame]:
-    row = {"collection": "RCV1", "classes": "all", "measure": "auc", "share_of_nonzeros": share}
-    return {"enough": pl.DataFrame([{**row, "sparsity": 20.0, "share_of_features": 0.1}])}
+def make_enough(sparsity: float | None) -> dict[str, pl.DataFrame]:
+    row = {"collection": "RCV1", "classes": "all", "measure": "auc", "sparsity": sparsity}
+    return {"enough": pl.DataFrame([row])}
 
 
 def make_dropped(p_value: float) -> dict[str, pl.DataFrame]:
     row = {"collection": "RCV1", "classes": "all", "ranking": "normal", "method": "exact"}
-    rest = {"best_f1": 0.5, "auc": 0.9, "changed": None}
     rows = [
-        {**row, "fraction": f, "nonzeros": 50 * f, "best_f1_p_value": p, "auc_p_value": p, **rest}
-        for f, p in ((0.1, p_value), (0.5, p_value), (1.0, 0.5))
+        {
+            **row,
+            "fraction": fraction,
+            "nonzeros": 50 * fraction,
+            "changed": None,
+            **dict.fromkeys(("best_f1_p_value", "auc_p_value"), p_value),
+            **dict.fromkeys(("best_f1", "auc"), 0.4 + 0.1 * (fraction == 1)),
+        }
+        for fraction in (0.1, 0.5, 1.0)
     ]
+    rows[-1] |= {"best_f1_p_value": 0.5, "auc_p_value": 0.5}
     return {"dropped": pl.DataFrame(rows)}
 
 
@@ -258,7 +265,7 @@ def make_memory(difference: float) -> dict[str, pl.DataFrame]:
 
 
 def make_collapse(along_nonzeros: float) -> dict[str, pl.DataFrame]:
-    row = {"collection": "RCV1", "classes": "all", "measure": "auc"}
+    row = {"collection": "RCV1", "classes": "all", "measure": "auc", "without": "random"}
     told = {"nonzeros": along_nonzeros, "features": 0.5}
     return {
         "collapse": pl.DataFrame(
@@ -324,15 +331,21 @@ def make_learners(difference: float) -> dict[str, pl.DataFrame]:
 
 def make_differing(most: float) -> dict[str, pl.DataFrame]:
     row = {"collection": "RCV1", "classes": "all", "cut": 100, "pairs": 10, "differ": 9}
-    names = {"least": "chi2", "most": "bns", "least_nonzeros": 1.0, "most_nonzeros": most}
+    names = {
+        "least": "chi2",
+        "most": "bns",
+        "least_nonzeros": 1.0,
+        "most_nonzeros": most,
+        "n_classes": 9,
+    }
     return {"differing": pl.DataFrame([row | names])}
 
 
 @pytest.mark.parametrize(
     ("judge", "make", "good", "bad"),
     [
-        (claims.judge_preserving, make_enough, (0.25,), (None,)),
-        (claims.judge_preserving, make_enough, (0.25,), (0.9,)),
+        (claims.judge_preserving, make_enough, (20.0,), (None,)),
+        (claims.judge_preserving, make_enough, (20.0,), (80.0,)),
         (claims.judge_most, make_dropped, (0.5,), (0.01,)),
         (partial(claims.judge_small_weights, method="exact"), make_dropped, (0.5,), (0.01,)),
         (
@@ -343,7 +356,7 @@ def make_differing(most: float) -> dict[str, pl.DataFrame]:
         ),
         (claims.judge_characteristic, make_collapse, (0.9,), (0.1,)),
         (
-            partial(claims.judge_pruning, kept=(claims.RARE_WORDS,), also=()),
+            partial(claims.judge_pruning, kept=(claims.RARE_WORDS,), alone=()),
             make_pruning,
             (0.01,),
             (-0.01,),

@@ -20,6 +20,7 @@ from spokeshave.reproduction import (
     fill_block,
     judge_claims,
     read_tables,
+    write_blocks,
     write_verdicts,
 )
 
@@ -94,6 +95,13 @@ def test_verdicts_are_those_of_the_kept_tables(kept):
     assert {verdict.word for _, verdict in judged} <= WORDS
     page = (kept / "README.md").read_text(encoding="utf-8")
     assert fill_block(page, "verdicts", write_verdicts(judged)) == page
+
+
+def test_blocks_are_those_of_the_kept_tables(kept):
+    blocks = papers.load_paper(kept.name).blocks
+    page = (kept / "README.md").read_text(encoding="utf-8")
+    for name, text in write_blocks(blocks, read_tables(kept / "results")).items():
+        assert fill_block(page, name, text) == page
 
 
 def test_every_figure_is_shown(kept):

@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from made_papers import PAPER, list_calls, list_names, make_task
-from spokeshave.reproduction import read_tables, reproduce
+from spokeshave.reproduction import read_tables, reproduce, write_blocks
 from spokeshave.versions import list_versions
 
 README = "# Powers\n\n<!-- verdicts -->\n<!-- end verdicts -->\n\nMore.\n"
@@ -173,6 +173,39 @@ def test_a_readme_without_a_place_for_them_is_told_before_anything_runs(data, ou
     with pytest.raises(ValueError, match="the page must have the lines <!-- verdicts -->") as error:
         reproduce(PAPER, data, out)
     assert str(error.value).startswith(f"{out / 'README.md'}: ")
+    assert list_calls(data) == []
+    assert list_files(out) == {"README.md"}
+
+
+def write_powers(tables):
+    return f"The powers are {tables['table1-powers']['power'].to_list()}."
+
+
+BLOCKS = {"powers": write_powers, "cubes": lambda tables: str(tables["figure1-powers"].height)}
+PLACES = "".join(f"<!-- {name} -->\n<!-- end {name} -->\n" for name in BLOCKS)
+
+
+def test_the_readme_gets_blocks_from_the_tables(data, out):
+    out.mkdir()
+    (out / "README.md").write_text(README + PLACES)
+    paper = replace(PAPER, blocks=BLOCKS)
+    reproduce(paper, data, out, only=["table1"])
+    page = (out / "README.md").read_text()
+    assert "<!-- powers -->\nThe powers are [9, 1, 4].\n<!-- end powers -->\n" in page
+    assert "<!-- cubes -->\nNot run: this needs the table figure1-powers.\n<!-- end" in page
+    outcome = reproduce(paper, data, out)
+    assert "<!-- cubes -->\n3\n<!-- end cubes -->\n" in (out / "README.md").read_text()
+    assert write_blocks(BLOCKS, outcome.tables) == {
+        "powers": "The powers are [9, 1, 4].",
+        "cubes": "3",
+    }
+
+
+def test_a_readme_without_a_place_for_a_block_is_told_before_anything_runs(data, out):
+    out.mkdir()
+    (out / "README.md").write_text(README + PLACES.replace("<!-- end cubes -->", ""))
+    with pytest.raises(ValueError, match=r"README\.md: the page must have the lines <!-- cub"):
+        reproduce(replace(PAPER, blocks=BLOCKS), data, out)
     assert list_calls(data) == []
     assert list_files(out) == {"README.md"}
 

@@ -12,7 +12,6 @@ from spokeshave.reproduction import (
     REPRODUCED,
     Claim,
     Verdict,
-    fill_block,
     judge_claims,
     write_verdicts,
 )
@@ -52,19 +51,3 @@ def test_a_line_for_each_claim_and_the_number_of_each_word():
         "",
         "3 claims: 1 in part, 1 reproduced, 1 could not be tried.",
     ]
-
-
-def test_text_between_markers_is_replaced_and_nothing_else():
-    page = "a\n<!-- x -->\nold\n<!-- end x -->\nb\n<!-- y -->\nkept\n<!-- end y -->\n"
-    filled = fill_block(page, "x", r"new \1")
-    assert filled == page.replace("old", r"new \1")
-    assert fill_block(filled, "x", "old") == page
-
-
-@pytest.mark.parametrize(
-    "page",
-    ["", "<!-- x -->", "<!-- end x -->", "<!-- end x -->\n<!-- x -->", "<!--x--><!--end x-->"],
-)
-def test_a_page_without_markers_is_refused(page):
-    with pytest.raises(ValueError, match="the page must have the lines <!-- x --> and <!-- end "):
-        fill_block(page, "x", "new")

@@ -142,7 +142,7 @@ def judge_alpha(tables: Tables) -> Verdict:
     )
 
 
-def judge_lengths(tables: Tables) -> Verdict:
+def judge_compensation(tables: Tables) -> Verdict:
     """Whether alpha is altered to make up for rows that are scaled to length one again."""
     table = tables["alpha"]
     found = {

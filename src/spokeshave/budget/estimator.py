@@ -318,6 +318,11 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         check_criterion(self.by)
         if self.nonzeros_per_document is not None:
             check_nonzeros(self.nonzeros_per_document)
+        if svc.fit_intercept == "free":
+            raise ValueError(
+                "estimator must have a regularised intercept or none: a free one needs documents "
+                "in memory. Got fit_intercept='free'; use True."
+            )
         tolerance: Any = self.tolerance
         if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < 1:
             raise ValueError(

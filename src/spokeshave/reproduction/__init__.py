@@ -3,6 +3,7 @@
 What a paper says and how it is tried is in `spokeshave.papers`; how any of them is run is here.
 """
 
+from spokeshave.reproduction.markdown import fill_block, write_table
 from spokeshave.reproduction.paper import (
     IN_PART,
     NOT_REPRODUCED,
@@ -17,8 +18,8 @@ from spokeshave.reproduction.paper import (
     Verdict,
 )
 from spokeshave.reproduction.running import run_tasks
-from spokeshave.reproduction.study import Outcome, read_tables, reproduce
-from spokeshave.reproduction.verdicts import fill_block, judge_claims, write_verdicts
+from spokeshave.reproduction.study import Outcome, read_tables, reproduce, write_blocks
+from spokeshave.reproduction.verdicts import judge_claims, write_verdicts
 
 __all__ = [
     "IN_PART",
@@ -38,5 +39,7 @@ __all__ = [
     "read_tables",
     "reproduce",
     "run_tasks",
+    "write_blocks",
+    "write_table",
     "write_verdicts",
 ]

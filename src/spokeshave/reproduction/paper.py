@@ -117,6 +117,9 @@ class Paper:
         Every one of the sections on results.
     needs : tuple of str
         Files and folders below the folder of data that a full run reads.
+    blocks : dict of str to callable
+        What of the tables stands in the paper's README.md, by the name in its markers: functions
+        from all tables to Markdown. The verdicts are there in any case.
     """
 
     name: str
@@ -124,6 +127,7 @@ class Paper:
     parts: tuple[Part, ...]
     claims: tuple[Claim, ...]
     needs: tuple[str, ...] = field(default=())
+    blocks: Mapping[str, Callable[[Tables], str]] = field(default_factory=dict)
 
     def choose_parts(self, only: Iterable[str] | None) -> tuple[Part, ...]:
         """Return the parts of these names, all of them for None."""

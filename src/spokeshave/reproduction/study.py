@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from joblib import cpu_count, effective_n_jobs
 
+from spokeshave.reproduction.markdown import fill_block
 from spokeshave.reproduction.paper import Paper, Part, Setting, Tables, Task
 from spokeshave.reproduction.running import Done, Report, run_tasks
 from spokeshave.reproduction.verdicts import (
     Judged,
     Kept,
     MissingTableError,
-    fill_block,
     judge_claims,
     write_verdicts,
 )
@@ -77,7 +77,7 @@ def reproduce(
         Folder of data.
     out : Path
         Folder to write to: ``results``, ``figures``, ``verdict.md``, and ``work``, from which a
-        run that was cut off goes on. A ``README.md`` that is there gets the verdicts as well.
+        run that was cut off goes on. A ``README.md`` that is there gets the verdicts and blocks.
         Quick runs and full ones need folders of their own.
     is_quick : bool, default=False
         Whether a small part of the tasks will do.
@@ -91,7 +91,7 @@ def reproduce(
     start = perf_counter()
     parts = paper.choose_parts(only)
     setting = Setting(_check_data(paper, data), is_quick)
-    _check_out(out, is_quick=is_quick)
+    _check_out(paper, out, is_quick=is_quick)
     if any(part.draw for part in parts):
         _check_matplotlib()
     tasks = {part.name: list(part.list_tasks(setting)) for part in parts}
@@ -111,7 +111,7 @@ def reproduce(
     files.append(_write(results / "run.json", _merge(results / "run.json", run)))
     tables = read_tables(results)
     judged = judge_claims(paper.claims, tables)
-    files += _write_verdicts(paper, judged, out)
+    files += _write_pages(paper, judged, tables, out)
     files += [
         _write(figures / f"{name}.png", _render(figure))
         for part in parts
@@ -128,6 +128,18 @@ def read_tables(results: Path) -> dict[str, pl.DataFrame]:
     }
 
 
+def write_blocks(blocks: Mapping[str, Callable[[Tables], str]], tables: Tables) -> dict[str, str]:
+    """Return the Markdown of each block from the tables that there are."""
+    return {name: _write_block(write, tables) for name, write in blocks.items()}
+
+
+def _write_block(write: Callable[[Tables], str], tables: Tables) -> str:
+    try:
+        return write(Kept(tables))
+    except MissingTableError as error:
+        return f"Not run: this needs the table {error}."
+
+
 def _check_data(paper: Paper, data: Path) -> Path:
     missing = [name for name in paper.needs if not (data / name).exists()]
     if missing:
@@ -138,10 +150,10 @@ def _check_data(paper: Paper, data: Path) -> Path:
     return data
 
 
-def _check_out(out: Path, *, is_quick: bool) -> None:
+def _check_out(paper: Paper, out: Path, *, is_quick: bool) -> None:
     """Raise where what is there does not take what a run gives: after hours it would be late."""
     if (out / "README.md").is_file():
-        _fill_readme(out / "README.md", "")
+        _fill_readme(out / "README.md", dict.fromkeys(("verdicts", *paper.blocks), ""))
     runs = _read_runs(out / "results" / "run.json")
     if any(run.get("quick") is not is_quick for run in runs.values()):
         found, wanted = ("full", "quick") if is_quick else ("quick", "full")
@@ -237,20 +249,25 @@ def _render(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
-def _write_verdicts(paper: Paper, judged: list[Judged], out: Path) -> list[Path]:
-    text = write_verdicts(judged)
-    files = [_write(out / "verdict.md", f"# {paper.title}\n\n{text}\n".encode())]
+def _write_pages(paper: Paper, judged: list[Judged], tables: Tables, out: Path) -> list[Path]:
+    """Write the verdicts, and what a README.md that is there has a place for."""
+    verdicts = write_verdicts(judged)
+    files = [_write(out / "verdict.md", f"# {paper.title}\n\n{verdicts}\n".encode())]
     readme = out / "README.md"
     if readme.is_file():
-        files.append(_write(readme, _fill_readme(readme, text)))
+        texts = {"verdicts": verdicts, **write_blocks(paper.blocks, tables)}
+        files.append(_write(readme, _fill_readme(readme, texts)))
     return files
 
 
-def _fill_readme(path: Path, verdicts: str) -> bytes:
+def _fill_readme(path: Path, texts: Mapping[str, str]) -> bytes:
+    page = path.read_text(encoding="utf-8")
     try:
-        return fill_block(path.read_text(encoding="utf-8"), "verdicts", verdicts).encode()
+        for name, text in texts.items():
+            page = fill_block(page, name, text)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    return page.encode()
 
 
 def _write(path: Path, content: bytes) -> Path:

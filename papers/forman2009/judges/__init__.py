@@ -1,0 +1,1 @@
+"""How each claim of the paper is judged from the tables."""

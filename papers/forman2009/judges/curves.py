@@ -1,0 +1,204 @@
+"""Judges of what the paper says about learning curves, on either benchmark or on both."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import nan
+
+from spokeshave import paired_test
+from spokeshave.papers.forman2009 import published
+from spokeshave.papers.forman2009.judges.gains import (
+    LEVEL,
+    NotRunError,
+    find_gain,
+    find_gains,
+    pair,
+    spread,
+)
+from spokeshave.papers.forman2009.judges.wording import (
+    NAMES,
+    POINT,
+    grade,
+    label,
+    list_gains,
+    show,
+    show_gain,
+    show_p,
+)
+from spokeshave.papers.forman2009.tables import (
+    LEFTMOST,
+    MEASURES,
+    RIGHTMOST,
+    SCALING,
+    TASK,
+    WHOLE,
+)
+from spokeshave.reproduction import Tables, Verdict
+
+
+def judge_consistency(tables: Tables) -> Verdict:
+    """Judge whether shaping is above the baseline nearly everywhere."""
+    gains = {
+        (name, measure): find_gains(tables, name, measure)
+        for name in published.TASKS
+        for measure in MEASURES
+    }
+    above = {key: sum(gain.difference > 0 for gain in found) for key, found in gains.items()}
+    total = {key: len(found) for key, found in gains.items()}
+    others = [key for key in gains if key != ("uci", "accuracy")]  # the paper's own exception
+    is_whole = all(above[key] == total[key] for key in others)
+    share = sum(above.values()) / sum(total.values())
+    listed = (f"{label(*key)} {above[key]}/{total[key]}" for key in gains)
+    return Verdict(grade(is_whole, share > 0.5), f"sizes above the baseline: {', '.join(listed)}")
+
+
+def judge_margin(tables: Tables) -> Verdict:
+    """Judge whether the gain is smaller with 90% of the cases than with about 75%."""
+    found = {
+        label(name, measure): _compare_sizes(tables, name, measure)
+        for name, measure in (("text", "f1"), ("uci", "auc"))
+    }
+    is_less = [less > more for _, less, more, _ in found.values()]
+    is_clear = [p < LEVEL for *_, p in found.values()]
+    listed = (
+        f"{key} {show(less, signed=True)} at {percent:g}%, {show(more, signed=True)} at 90% "
+        f"(one-sided {show_p(p)})"
+        for key, (percent, less, more, p) in found.items()
+    )
+    return Verdict(grade(all(is_clear), any(is_clear) or all(is_less)), "; ".join(listed))
+
+
+def _compare_sizes(tables: Tables, name: str, measure: str) -> tuple[float, float, float, float]:
+    """Return the size nearest to 75%, the gain there and with all cases, and p that it is more."""
+    gains = find_gains(tables, name, measure)[:-1]
+    if not gains:
+        raise NotRunError("a smaller training size")
+    percent = min(gains, key=lambda gain: abs(gain.percent - 75)).percent
+    size = tables[f"{name}_tests"].filter(percent=percent)["size"][0]
+    wide = spread(tables[name], measure, size).join(
+        spread(tables[name], measure, WHOLE), on=TASK, suffix="_whole"
+    )
+    less, more = wide["gain"].to_numpy(), wide["gain_whole"].to_numpy()
+    p = paired_test(less, more, alternative="greater").p_value if len(wide) > 1 else nan
+    return percent, float(less.mean()), float(more.mean()), p
+
+
+def judge_robustness(tables: Tables) -> Verdict:
+    """Judge whether shaping is above the baseline at every size, the smallest included."""
+    text, uci = find_gains(tables, "text", "f1"), find_gains(tables, "uci", "auc")
+    above = [gain.difference > 0 for gain in (*text, *uci)]
+    word = grade(all(above), text[0].difference > 0 or uci[0].difference > 0)
+    return Verdict(word, f"text F {list_gains(text)}; UCI AUC {list_gains(uci)}")
+
+
+def judge_against_variants(
+    tables: Tables, benchmark: str, measure: str, variants: tuple[str, ...], best: str
+) -> Verdict:
+    """Judge whether each of some variants is below the method that they vary."""
+    gains = {
+        name: find_gain(tables, RIGHTMOST, benchmark, measure, name, best) for name in variants
+    }
+    is_below = [gain.difference < 0 for gain in gains.values()]
+    is_clear = all(gain.is_down for gain in gains.values())
+    listed = "; ".join(f'"{name}" {show_gain(gain)}' for name, gain in gains.items())
+    return Verdict(grade(is_clear, any(is_below)), f"{NAMES[measure]} of {best} → {listed}")
+
+
+def judge_decline(tables: Tables, benchmark: str, measure: str) -> Verdict:
+    """Judge whether every method falls as training sets shrink."""
+    gains = find_gains(tables, benchmark, measure)
+    values = [[gain.against for gain in gains], [gain.value for gain in gains]]
+    is_falling = all(a < b for column in values for a, b in pairwise(column))
+    word = grade(is_falling, all(column[0] < column[-1] for column in values))
+    left, right = gains[0], gains[-1]
+    return Verdict(
+        word,
+        f"from {right.percent:g} to {left.percent:g}%: baseline {show(right.against)} → "
+        f"{show(left.against)}, shaping {show(right.value)} → {show(left.value)}",
+    )
+
+
+def judge_benefit(tables: Tables, benchmark: str, measure: str) -> Verdict:
+    """Judge whether shaping is above the baseline at every training size."""
+    gains = find_gains(tables, benchmark, measure)
+    n_above = sum(gain.difference > 0 for gain in gains)
+    word = grade(n_above == len(gains), 2 * n_above > len(gains))
+    n_clear = sum(gain.is_up for gain in gains)
+    return Verdict(
+        word, f"{NAMES[measure]} {list_gains(gains)}; p < {LEVEL} at {n_clear} of {len(gains)}"
+    )
+
+
+def judge_widening(tables: Tables, benchmark: str, measure: str) -> Verdict:
+    """Judge whether the gain grows from each training size to the next smaller one."""
+    gains = find_gains(tables, benchmark, measure)
+    is_growing = all(a.difference > b.difference for a, b in pairwise(gains))
+    word = grade(is_growing and len(gains) > 1, gains[0].difference > gains[-1].difference)
+    return Verdict(word, f"{NAMES[measure]} {list_gains(gains)}")
+
+
+def judge_middling(tables: Tables, benchmark: str, measure: str) -> Verdict:
+    """Judge whether scaling lies between the baseline and shaping."""
+    whole = find_gains(tables, benchmark, measure)
+    part = find_gains(tables, benchmark, measure, SCALING)
+    is_between = [0 < p.difference < w.difference for p, w in pair(part, whole)]
+    n_between, n_sizes = sum(is_between), len(is_between)
+    word = grade(n_between == n_sizes, 2 * n_between > n_sizes)
+    figures = f"between the two at {n_between} of {n_sizes} sizes"
+    return Verdict(word, f"{figures}; scaling {list_gains(part)}; shaping {list_gains(whole)}")
+
+
+def judge_no_gain(tables: Tables, benchmark: str, measure: str) -> Verdict:
+    """Judge whether the gain is below a point at every size."""
+    gains = find_gains(tables, benchmark, measure)
+    n_less = sum(gain.difference < POINT for gain in gains)
+    word = grade(n_less == len(gains), 2 * n_less > len(gains))
+    return Verdict(word, f"{NAMES[measure]} {list_gains(gains)}")
+
+
+def judge_stronger(tables: Tables) -> Verdict:
+    """Judge whether the gain in AUC is larger on UCI than on text."""
+    text, uci = find_gains(tables, "text", "auc"), find_gains(tables, "uci", "auc")
+    is_more = [u.difference > t.difference for t, u in pair(text, uci)]
+    word = grade(all(is_more), 2 * sum(is_more) > len(is_more))
+    return Verdict(word, f"UCI {list_gains(uci)}; text {list_gains(text)}")
+
+
+def judge_no_other_loss(tables: Tables) -> Verdict:
+    """Judge whether no other curve falls below the baseline where cases are few."""
+    others = [(name, of) for name in published.TASKS for of in MEASURES]
+    others.remove(("uci", "accuracy"))
+    gains = {key: find_gain(tables, LEFTMOST, *key) for key in others}
+    below = sum(gain.difference < 0 for gain in gains.values())
+    is_down = any(gain.is_down for gain in gains.values())
+    listed = (f"{label(*key)} {show(gain.difference, signed=True)}" for key, gain in gains.items())
+    return Verdict(grade(below == 0, not is_down), f"leftmost: {', '.join(listed)}")
+
+
+def judge_early(tables: Tables) -> Verdict:
+    """Judge whether shaping is above the baseline in most measures with few cases."""
+    gains = {
+        label(name, of): find_gains(tables, name, of)[:2]
+        for name in published.TASKS
+        for of in MEASURES
+    }
+    above = {name: all(gain.difference > 0 for gain in found) for name, found in gains.items()}
+    n_above = sum(above.values())
+    below = ", ".join(name for name, is_above in above.items() if not is_above) or "none"
+    return Verdict(
+        grade(n_above >= len(above) - 1, 2 * n_above >= len(above)),
+        f"above at the two smallest sizes in {n_above} of {len(above)} curves; not in: {below}",
+    )
+
+
+def judge_diminishing(tables: Tables) -> Verdict:
+    """Judge in how many curves the gain is smaller with all cases than with the fewest."""
+    less, found = [], 0
+    for name in published.TASKS:
+        for of in MEASURES:
+            gains = find_gains(tables, name, of)
+            found += 1
+            if gains[-1].difference < gains[0].difference:
+                less.append(label(name, of))
+    word = grade(0 < len(less) < found, len(less) == found)
+    return Verdict(word, f"{len(less)} of {found} curves: {', '.join(less)}")

@@ -1,0 +1,187 @@
+"""Made-up learning curves, in worlds where Forman, Scholz and Rajaram are right or wrong."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import product
+
+import numpy as np
+import polars as pl
+
+from spokeshave.papers.forman2009 import published
+from spokeshave.papers.forman2009.tables import (
+    BARE_SHAPING,
+    BASELINE_BY_AUC,
+    BASELINE_NO_PLATT,
+    COUNTS,
+    CROSS_FITTED,
+    IDF_AND_BNS,
+    L1_NORM,
+    L2_NORM,
+    LOG_ODDS,
+    MEASURES,
+    METHODS,
+    NO_NORM,
+    NO_PLATT_CV,
+    NO_SCALING,
+    POLICY,
+    RAW,
+    SCALING,
+    SHAPING,
+    SHAPING_BY_AUC,
+    SHAPING_NO_PLATT,
+    TF_IDF,
+    ZERO_AS_VALUE,
+    tabulate,
+    tabulate_sets,
+)
+
+SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+SETS = {"text": ("oh0", "tr11"), "uci": ("glass", "wine")}
+CLASSES = tuple("abcdefghij")
+VARIANTS = {
+    "text": (BARE_SHAPING, NO_NORM, COUNTS, ZERO_AS_VALUE),
+    "uci": (L1_NORM, LOG_ODDS, NO_SCALING, NO_PLATT_CV, L2_NORM, RAW),
+}
+EXPERIMENTS = (BASELINE_NO_PLATT, SHAPING_NO_PLATT, BASELINE_BY_AUC, SHAPING_BY_AUC)
+CURVES = {
+    "text": (*METHODS, TF_IDF, IDF_AND_BNS, CROSS_FITTED, *EXPERIMENTS),
+    "uci": (*METHODS, CROSS_FITTED, POLICY, *EXPERIMENTS),
+}
+FEW = (0.05, 0.1, 0.2, 1.0)  # sizes at which other methods than the paper's are tried
+
+# How far above the baseline methods are in a world where the paper is right, at 4.5 and at 90%
+TRUE_GAINS = {
+    "text": {
+        **{(SCALING, of): (0.02, 0.001) for of in MEASURES},
+        **{(SHAPING, of): (0.05, 0.002) for of in MEASURES},
+        (SCALING, "precision_at_20"): (0.001, 0.001),
+        (SHAPING, "precision_at_20"): (0.002, 0.001),
+        **{(TF_IDF, of): (0.02, 0.02) for of in MEASURES},
+        **{(name, of): (0.08, 0.02) for name in (IDF_AND_BNS, CROSS_FITTED) for of in MEASURES},
+        **{(BARE_SHAPING, of): (-0.1, -0.1) for of in MEASURES},
+        **{(name, of): (-0.03, -0.03) for name in (NO_NORM, COUNTS) for of in MEASURES},
+        **{(ZERO_AS_VALUE, of): (-0.03, -0.03) for of in MEASURES},
+    },
+    "uci": {
+        **{(SCALING, of): (0.06, 0.06) for of in MEASURES},
+        **{(SHAPING, of): (0.15, 0.12) for of in MEASURES},
+        (SHAPING, "accuracy"): (-0.06, 0.0),
+        (SCALING, "accuracy"): (0.0, 0.0),
+        **{(CROSS_FITTED, of): (0.17, 0.14) for of in MEASURES},
+        (CROSS_FITTED, "accuracy"): (-0.01, 0.0),
+        **{(POLICY, of): (0.2, 0.2) for of in MEASURES},
+        **{(L1_NORM, of): (0.03, 0.03) for of in MEASURES},
+        **{(LOG_ODDS, of): (0.08, 0.08) for of in MEASURES},
+        **{(NO_SCALING, of): (0.1, 0.1) for of in MEASURES},
+        **{(NO_PLATT_CV, of): (0.119, 0.119) for of in MEASURES},
+        (NO_PLATT_CV, "accuracy"): (0.005, 0.005),
+        (NO_PLATT_CV, "f1"): (0.11, 0.11),
+        **{(L2_NORM, of): (-0.05, -0.05) for of in MEASURES},
+    },
+}
+for gains in TRUE_GAINS.values():  # where nothing depends on how cases are ranked and C is chosen
+    for method, of in product((SHAPING_NO_PLATT, SHAPING_BY_AUC), MEASURES):
+        gains[method, of] = gains[SHAPING, of]
+
+
+def make_result(benchmark, name, method, sizes=SIZES, folds=range(3), gains=(0.0, 0.0), seed=0):
+    """Return a result; ``gains`` are those of the smallest and the largest size, by measure."""
+    rng = np.random.default_rng(seed)
+    task = np.random.default_rng(sum(map(ord, name))).uniform(0, 0.1, len(CLASSES))
+    at = np.log(np.array(sizes) / 0.05) / np.log(20)  # from 0 to 1
+    result = {
+        "benchmark": benchmark,
+        "set": name,
+        "method": method,
+        "classes": list(CLASSES),
+        "sizes": list(sizes),
+        "folds": list(folds),
+        "C": np.ones((len(CLASSES), len(folds), len(sizes))).tolist(),
+        "seconds": np.full((len(CLASSES), len(folds), len(sizes)), 0.5).tolist(),
+    }
+    for measure in MEASURES:
+        left, right = gains[measure] if isinstance(gains, dict) else gains
+        curve = 0.5 + 0.2 * at + left + (right - left) * at
+        noise = rng.normal(0, 0.002, (len(CLASSES), len(folds), len(sizes)))
+        result[measure] = (curve + task[:, None, None] + noise).tolist()
+    return result
+
+
+def make_results(world, sizes=SIZES, folds=range(3), benchmarks=("text", "uci")):
+    """Return results in which methods are above the baseline as a world says."""
+    results = {}
+    for benchmark in benchmarks:
+        few = tuple(size for size in sizes if size in FEW)
+        methods = [(name, sizes if name in METHODS else few) for name in CURVES[benchmark]]
+        methods += [(name, (1.0,)) for name in VARIANTS[benchmark]]
+        for (method, tried), name in product(methods, SETS[benchmark]):
+            gains = {of: world[benchmark].get((method, of), (0.0, 0.0)) for of in MEASURES}
+            seed = len(results)
+            results[f"{name}-{method}"] = make_result(
+                benchmark, name, method, tried, folds, gains, seed
+            )
+    return results
+
+
+def make_lines():
+    """Return Table 1 as the data sets have it where they are the published ones."""
+    return {
+        name: {
+            "benchmark": benchmark,
+            "set": name,
+            **known._asdict(),
+            "columns": known.features,
+            "nonzeros": known.cases * 60,
+            "tasks": 1,
+        }
+        for benchmark, sets in published.SETS.items()
+        for name, known in sets.items()
+    }
+
+
+def keep(tables):
+    """Return tables as they are read back after a run."""
+    return {
+        name: pl.read_csv(table.write_csv().encode(), infer_schema_length=None)
+        for name, table in tables.items()
+    }
+
+
+def flip(world):
+    return {
+        benchmark: {key: (-left, -right) for key, (left, right) in gains.items()}
+        for benchmark, gains in world.items()
+    }
+
+
+@cache
+def make_tables(is_right=True):
+    """Return all tables of a world in which the paper is right, or wrong in everything."""
+    world = TRUE_GAINS if is_right else flip(TRUE_GAINS)
+    return keep(tabulate(make_results(world)) | tabulate_sets(make_lines()))
+
+
+@cache
+def make_quick_tables():
+    """Return what a quick run keeps: two sizes, two folds, and a single task of each benchmark."""
+    results = json.loads(json.dumps(make_results(TRUE_GAINS, (0.1, 1.0), range(2))))
+    alone = {}
+    for name, result in results.items():
+        if result["set"] in ("oh0", "glass"):
+            lists = {key: result[key][:1] for key in ("classes", *MEASURES, "C", "seconds")}
+            alone[name] = result | lists
+    return keep(tabulate(alone) | tabulate_sets({"oh0": make_lines()["oh0"]}))
+
+
+def make_frame(values, size=1.0):
+    """Return a frame of tasks from a list of values for each method."""
+    rows = [
+        {"set": "oh0", "task": str(k), "method": method, "size": size}
+        | dict.fromkeys(MEASURES, value)
+        | {"C": 1.0, "seconds": 1.0, "folds": 10, "unknown": 1, "below_half": 0}
+        for method, column in values.items()
+        for k, value in enumerate(column)
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
