@@ -5,7 +5,6 @@ time of each contestant and its ratio to the whole job with LinearSVC: mask and 
 documents, train, score the test documents, measure AUC and best F1; and the ratio to LinearSVC's
 training alone.
 
---quality   AUC and best F1 of mask, sv set and exact at every cut, best per class, with tests
 --growth    what mask costs when documents, features, classes or cuts double
 --paper     time and peak memory on generated data of the size of the whole RCV1
 """
@@ -36,7 +35,7 @@ from contest import (
     take_turns,
 )
 from generate import make_collection
-from spokeshave import PAPER_FRACTIONS, DualLinearSVC, FeatureCurve, feature_curve, paired_test
+from spokeshave import PAPER_FRACTIONS, DualLinearSVC, FeatureCurve, feature_curve
 
 TOL = 5e-4  # relative duality gap, at which the objective is no worse than LinearSVC's at 1e-2
 ROUNDS = 3
@@ -143,28 +142,6 @@ def compare_times(name: str) -> None:
     print(f"AUC of exact and of LinearSVC differ by {difference.mean():.6f} on average", flush=True)
 
 
-def compare_quality(name: str) -> None:
-    job = load(name)
-    model = fit(job)
-    curves = {method: trace(job, method, model) for method in ("exact", "mask", "sv_set")}
-    print(f"\n{name}: {job.Y.shape[1]} classes, {job.X_test.shape[0]:,} test documents")
-    for measure in ("auc", "best_f1"):
-        for average in ("macro", "micro"):
-            print(f"{average} {measure}".ljust(16) + "".join(f"{f:7.0%}" for f in PAPER_FRACTIONS))
-            for method, curve in curves.items():
-                values = curve.average(measure, average)
-                print(f"  {method:14}" + "".join(f"{value:7.4f}" for value in values))
-        best = {method: curve.best(measure, average=None).value for method, curve in curves.items()}
-        print(f"best {measure} per class: all features {curves['mask'].macro(measure)[-1]:.4f}")
-        for method, values in best.items():
-            line = f"  {method:14}{np.mean(values):.6f}"
-            if method != "exact":
-                test = paired_test(values, best["exact"], alternative="less")
-                line += f"  P(less than exact by chance) = {test.p_value:.4f}"
-                line += f"  two-sided {paired_test(values, best['exact']).p_value:.4f}"
-            print(line, flush=True)
-
-
 def take_part(job: Job, documents: int, features: int, classes: int) -> Job:
     """Return a part of a job: so many test documents, features and classes, drawn at random."""
     rng = np.random.default_rng(0)
@@ -237,7 +214,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quality", action="store_true", help="measures instead of times")
     parser.add_argument("--growth", action="store_true", help="how the cost of mask grows")
     parser.add_argument("--paper", action="store_true", help="the size of the paper's RCV1")
     options = parser.parse_args()
@@ -248,4 +224,4 @@ if __name__ == "__main__":
         show_paper_scale()
     else:
         for collection in LOADERS:
-            (compare_quality if options.quality else compare_times)(collection)
+            compare_times(collection)

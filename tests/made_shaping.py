@@ -13,6 +13,7 @@ from spokeshave.papers.forman2009 import published
 from spokeshave.papers.forman2009.tables import (
     BARE_SHAPING,
     BASELINE_BY_AUC,
+    BASELINE_FREE,
     BASELINE_NO_PLATT,
     COUNTS,
     CROSS_FITTED,
@@ -30,6 +31,7 @@ from spokeshave.papers.forman2009.tables import (
     SCALING,
     SHAPING,
     SHAPING_BY_AUC,
+    SHAPING_FREE,
     SHAPING_NO_PLATT,
     TF_IDF,
     ZERO_AS_VALUE,
@@ -44,7 +46,10 @@ VARIANTS = {
     "text": (BARE_SHAPING, NO_NORM, COUNTS, ZERO_AS_VALUE),
     "uci": (L1_NORM, LOG_ODDS, NO_SCALING, NO_PLATT_CV, L2_NORM, RAW),
 }
-EXPERIMENTS = (BASELINE_NO_PLATT, SHAPING_NO_PLATT, BASELINE_BY_AUC, SHAPING_BY_AUC)
+EXPERIMENTS = (
+    *(BASELINE_NO_PLATT, SHAPING_NO_PLATT, BASELINE_BY_AUC, SHAPING_BY_AUC),
+    *(BASELINE_FREE, SHAPING_FREE),
+)
 CURVES = {
     "text": (*METHODS, TF_IDF, IDF_AND_BNS, CROSS_FITTED, *EXPERIMENTS),
     "uci": (*METHODS, CROSS_FITTED, POLICY, *EXPERIMENTS),
@@ -82,7 +87,7 @@ TRUE_GAINS = {
     },
 }
 for gains in TRUE_GAINS.values():  # where nothing depends on how cases are ranked and C is chosen
-    for method, of in product((SHAPING_NO_PLATT, SHAPING_BY_AUC), MEASURES):
+    for method, of in product((SHAPING_NO_PLATT, SHAPING_BY_AUC, SHAPING_FREE), MEASURES):
         gains[method, of] = gains[SHAPING, of]
 
 

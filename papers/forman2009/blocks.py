@@ -19,7 +19,7 @@ from spokeshave.papers.forman2009.judges.wording import (
     show_p,
 )
 from spokeshave.papers.forman2009.tables import (
-    AS_PUBLISHED,
+    AS_DRAWN,
     BASELINE,
     BEYOND,
     CROSS_FITTED,
@@ -142,7 +142,7 @@ def write_experiments(benchmark: str, tables: Tables) -> str:
 
 def _write_part(found: Mapping[Any, Any], measure: str, name: str, percent: float) -> str:
     """Return which part of the gain in the paper's procedure there is in an experiment."""
-    first, ours = found.get((measure, AS_PUBLISHED, percent)), found.get((measure, name, percent))
+    first, ours = found.get((measure, AS_DRAWN, percent)), found.get((measure, name, percent))
     if not first or not ours or not first["difference"]:
         return NOTHING
     return f"{ours['difference'] / first['difference']:.0%}"

@@ -10,7 +10,7 @@ import polars as pl
 from spokeshave.papers.forman2009 import published
 from spokeshave.papers.forman2009.tables import (
     ANCHORS,
-    AS_PUBLISHED,
+    AS_DRAWN,
     BASELINE,
     BEYOND,
     BY_AUC,
@@ -18,6 +18,7 @@ from spokeshave.papers.forman2009.tables import (
     CROSS_FITTED,
     EXPERIMENT_MEASURES,
     EXPERIMENTS,
+    FREE,
     IDF_AND_BNS,
     LESIONS,
     MEASURES,
@@ -82,9 +83,10 @@ STYLES = {
 }
 VARIANT = Style("#009E73", "o")
 EXPERIMENT_STYLES = {
-    AS_PUBLISHED: STYLES[SHAPING],
+    AS_DRAWN: STYLES[SHAPING],
     NO_PLATT: Style("#D55E00", "o", 1.4, "--"),
     BY_AUC: Style("#E69F00", "s", 1.4, "-."),
+    FREE: Style("#CC79A7", "v", 1.4, ":"),
     CROSS_FIT: STYLES[CROSS_FITTED],
 }
 

@@ -27,6 +27,7 @@ class Method(NamedTuple):
     sizes : training sizes, shares of the training part of a fold
     probability : how the SVM is calibrated; without it cases are ranked by their scores
     scoring : what C is chosen by
+    fit_intercept : whether the intercept is regularised, True, or "free"
     cost : how long it takes next to the baseline
     """
 
@@ -34,11 +35,13 @@ class Method(NamedTuple):
     sizes: tuple[float, ...] = CURVE
     probability: bool | str = True
     scoring: str = "accuracy"
+    fit_intercept: bool | str = True
     cost: float = 1.0
 
     def make_estimator(self) -> Pipeline:
         """Return the steps and the SVM; seeds are set by the learning curve."""
-        return make_pipeline(*self.make_steps(), DualLinearSVC(probability=self.probability))
+        svc = DualLinearSVC(probability=self.probability, fit_intercept=self.fit_intercept)
+        return make_pipeline(*self.make_steps(), svc)
 
 
 def _binarize() -> tuple[Any, ...]:
@@ -82,6 +85,8 @@ TEXT = {
     tables.SHAPING_NO_PLATT: Method(_shape, EARLY, probability=False, cost=1.4),
     tables.BASELINE_BY_AUC: Method(_binarize, EARLY, scoring="roc_auc"),
     tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
+    tables.BASELINE_FREE: Method(_binarize, EARLY, fit_intercept="free", cost=2.0),
+    tables.SHAPING_FREE: Method(_shape, EARLY, fit_intercept="free", cost=2.8),
     tables.NO_NORM: Method(lambda: (Binarizer(),), WHOLE),
     tables.COUNTS: Method(lambda: (Normalizer(),), WHOLE),
     tables.BARE_SHAPING: Method(lambda: _shape(scale=None, norm=None), WHOLE),
@@ -99,6 +104,8 @@ UCI = {
     tables.SHAPING_NO_PLATT: Method(_shape, EARLY, probability=False, cost=1.4),
     tables.BASELINE_BY_AUC: Method(_fit_range, EARLY, scoring="roc_auc"),
     tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
+    tables.BASELINE_FREE: Method(_fit_range, EARLY, fit_intercept="free", cost=2.0),
+    tables.SHAPING_FREE: Method(_shape, EARLY, fit_intercept="free", cost=2.8),
     tables.L1_NORM: Method(lambda: _shape(norm="l1"), WHOLE),
     tables.LOG_ODDS: Method(lambda: _shape(shape="log_odds"), WHOLE),
     tables.NO_SCALING: Method(lambda: _shape(scale=None), WHOLE),

@@ -21,7 +21,7 @@ from spokeshave.papers.forman2009.judges.wording import (
     show_p,
 )
 from spokeshave.papers.forman2009.tables import (
-    AS_PUBLISHED,
+    AS_DRAWN,
     BASELINE,
     BY_AUC,
     CROSS_FITTED,
@@ -123,7 +123,7 @@ def judge_experiment(tables: Tables, benchmark: str, experiment: str) -> Verdict
 
 def judge_turning(tables: Tables, benchmark: str) -> Verdict:
     """Judge whether Platt's sigmoid turns more rankings of the baseline round than of shaping."""
-    with_it, without = (_find_leftmost(tables, benchmark, of) for of in (AS_PUBLISHED, NO_PLATT))
+    with_it, without = (_find_leftmost(tables, benchmark, of) for of in (AS_DRAWN, NO_PLATT))
     columns = {"baseline": "against_below_half", "shaping": "below_half"}
     more = {name: with_it[of] - without[of] for name, of in columns.items()}
     listed = (
@@ -138,7 +138,7 @@ def judge_turning(tables: Tables, benchmark: str) -> Verdict:
 
 def judge_smallest_cost(tables: Tables, benchmark: str) -> Verdict:
     """Judge whether the smallest C is chosen on most tasks by accuracy, and on fewer by AUC."""
-    accuracy, auc = (_find_leftmost(tables, benchmark, of) for of in (AS_PUBLISHED, BY_AUC))
+    accuracy, auc = (_find_leftmost(tables, benchmark, of) for of in (AS_DRAWN, BY_AUC))
     columns = {"baseline": "against_least_C", "shaping": "least_C"}
     is_most = [accuracy[of] > 0.5 for of in columns.values()]
     is_fewer = [auc[of] < accuracy[of] for of in columns.values()]
