@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from spokeshave import DocumentVectorizer, DualLinearSVC
 from spokeshave.calibration import fit_sigmoid, sigmoid
@@ -140,6 +140,35 @@ def test_weights_are_the_dual_times_the_documents(loss, n_classes, dtype):
     np.testing.assert_array_equal(
         model.support_, np.flatnonzero(np.abs(model.dual_coef_).sum(axis=0))
     )
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("is_even", [True, False])
+def test_a_free_intercept_is_libsvms(C, is_even):
+    X, y = make_text(2, is_binary=False)
+    y = y if is_even else (y == 1) & (np.arange(120) % 5 == 0)
+    model = DualLinearSVC(C, fit_intercept="free", **TIGHT | {"tol": 1e-8}).fit(X, y)
+    peer = SVC(kernel="linear", C=C, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.coef_, peer.coef_.toarray(), atol=2e-3)
+    # Of the intercept there may be several that are best.
+    found, best = (measure_free(one, X, y, C) for one in (model, peer))
+    assert found == pytest.approx(best, rel=1e-5)
+
+
+def measure_free(model, X, y, C):
+    """Return the objective in which the intercept costs nothing."""
+    margins = np.where(y, 1, -1) * model.decision_function(X)
+    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+    return 0.5 * (coef**2).sum() + C * np.maximum(0, 1 - margins).sum()
+
+
+def test_every_class_has_a_free_intercept_of_its_own():
+    X, y = make_text(6)
+    options = {"fit_intercept": "free", "tol": 1e-6, "max_iter": 100_000, "random_state": 0}
+    model = DualLinearSVC(**options).fit(X, y)
+    for k in range(6):
+        alone = DualLinearSVC(**options).fit(X, y == k)
+        np.testing.assert_allclose(model.coef_[k], alone.coef_[0], atol=5e-3)
 
 
 @LOSSES
@@ -343,6 +372,7 @@ def test_an_empty_document_without_intercept_costs_one_error(loss):
         ({"intercept_scaling": -2}, "intercept_scaling must be a positive number. Got -2 instead."),
         ({"loss": "log"}, "loss must be 'hinge' or 'squared_hinge'. Got 'log' instead."),
         ({"max_iter": 0}, "max_iter must be a positive integer. Got 0 instead."),
+        ({"fit_intercept": "yes"}, "fit_intercept must be True, False or 'free'. Got 'yes' instea"),
         ({"probability": "yes"}, "probability must be True, False or 'training'. Got 'yes' instea"),
         ({"probability": None}, "probability must be True, False or 'training'. Got None instead."),
     ],
