@@ -94,7 +94,7 @@ def list_length_tasks(setting: Setting) -> Iterator[Task]:
 def list_problem_tasks(setting: Setting) -> Iterator[Task]:
     """Yield turns of choosing and studying two-class problems."""
     turns = {0: 1, 30: 1} if setting.is_quick else N_TURNS
-    n_candidates, n_problems = (8, 3) if setting.is_quick else (N_CANDIDATES, N_PROBLEMS)
+    n_candidates, n_problems = (5, 2) if setting.is_quick else (N_CANDIDATES, N_PROBLEMS)
     for noise, n_turns in turns.items():
         for turn in range(n_turns):
             arguments = {

@@ -501,6 +501,7 @@ SHARE = "tolerance must be from 0 to below 1. Got "
         ({"tolerance": None}, f"{SHARE}None instead."),
         ({"estimator": 5}, "estimator must be a DualLinearSVC. Got int instead."),
         ({"estimator": DualLinearSVC(C=-1)}, "C must be a positive number. Got -1 instead."),
+        ({"estimator": DualLinearSVC(fit_intercept="free")}, "estimator must have a regularised "),
         ({"vectorizer": 5}, "vectorizer must be a DocumentVectorizer. Got int"),
         ({"vectorizer": DocumentVectorizer(min_df=-1)}, "min_df must be a whole number "),
         ({"vectorizer": DocumentVectorizer(weighting="x")}, "weighting must be 'binary', "),

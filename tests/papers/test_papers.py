@@ -125,7 +125,7 @@ def test_what_is_kept_is_small(kept):
 
 @each_paper
 def test_a_quick_run(name, data_folder, tmp_path, monkeypatch, capsys):
-    command = ["reproduce", name, "--quick", "--out", tmp_path, "--n-jobs", 2, "--json", "--quiet"]
+    command = ["reproduce", name, "--quick", "--out", tmp_path, "--n-jobs", 1, "--json", "--quiet"]
     monkeypatch.setenv("SPOKESHAVE_DATA", str(data_folder))
     monkeypatch.setattr("sys.argv", ["spokeshave", *map(str, command)])
     code = run()
