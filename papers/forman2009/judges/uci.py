@@ -28,7 +28,7 @@ from spokeshave.papers.forman2009.tables import (
     SHAPING,
     WHOLE,
 )
-from spokeshave.reproduction import Tables, Verdict
+from spokeshave.reproduction import NOT_TRIED, Tables, Verdict
 
 GREAT = 0.05  # of AUC, a great improvement of a task
 SMALL = 50.0  # per cent of the data set, below which training sets are small
@@ -41,6 +41,8 @@ def judge_raw_time(tables: Tables) -> Verdict:
     for name in (RAW, BASELINE):
         if name not in seconds:
             raise NotRunError(name)
+    if not seconds[BASELINE]:
+        return Verdict(NOT_TRIED, "the baseline takes too short to be timed")
     times = seconds[RAW] / seconds[BASELINE]
     figures = f"{seconds[RAW]:,.0f} s against {seconds[BASELINE]:,.0f} s, {times:.1f} times"
     return Verdict(grade(times > 10, times > 2), figures)
