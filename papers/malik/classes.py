@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from spokeshave.reproduction import Setting, Task
 
 LOADERS = {"RCV1": load_rcv1, "Reuters-21578": load_reuters}
 MEASURES = ("best_f1", "f1", "auc")
+COMPARED = tuple(  # columns of `compare_all`
+    name + what for name in MEASURES for what in ("", "_difference", "_p_value")
+)
 LARGE = 200  # training documents of a class that is not small
 LEVEL = 0.05
 SEED = 0
@@ -138,6 +142,33 @@ def compare(
         return None, None
     test = paired_test(a, b, alternative=alternative)
     return test.mean_difference, test.p_value
+
+
+def compare_all(results: Mapping[str, Any], key: str, reference: str) -> Iterator[dict[str, Any]]:
+    """Yield each result that has a key, for each group of classes, compared with one of them.
+
+    In place of the measures of all classes there are their means, and how these differ.
+    """
+    for collection, about in read_descriptions(results).items():
+        found = {
+            result[key]: result
+            for result in results.values()
+            if result["collection"] == collection and key in result
+        }
+        groups = group_classes(about["sizes"])
+        for group, (variant, result) in product(("all", "large"), found.items()):
+            if not groups[group].any():
+                continue
+            row: dict[str, Any] = {}
+            for name in MEASURES:
+                values, others = (
+                    to_array(each[name])[groups[group]] for each in (result, found[reference])
+                )
+                difference, p_value = compare(values, others)
+                row[name] = average(values)
+                row[f"{name}_difference"] = None if variant == reference else difference
+                row[f"{name}_p_value"] = None if variant == reference else p_value
+            yield {"collection": collection, "classes": group, **result, **row}
 
 
 def average(values: NDArray[np.float64]) -> float | None:

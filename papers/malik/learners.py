@@ -17,18 +17,15 @@ from sklearn.preprocessing import binarize
 
 from spokeshave.papers.collections import Split
 from spokeshave.papers.malik.classes import (
+    COMPARED,
     MEASURES,
     SEED,
-    average,
-    compare,
+    compare_all,
     fit_whole,
-    group_classes,
     list_collections,
     list_descriptions,
     load,
-    read_descriptions,
     tabulate,
-    to_array,
     to_json,
 )
 from spokeshave.reproduction import Setting, Task
@@ -115,31 +112,5 @@ def _measure(split: Split, scores: NDArray[Any], decisions: NDArray[Any]) -> dic
 
 def tabulate_learners(results: Results) -> dict[str, pl.DataFrame]:
     """Return the table of this part: each classifier against the SVM."""
-    return {"learners": tabulate(_compare_classifiers(results))}
-
-
-def _compare_classifiers(results: Results) -> Iterator[dict[str, Any]]:
-    for collection, about in read_descriptions(results).items():
-        found = {
-            result["classifier"]: result
-            for result in results.values()
-            if result["collection"] == collection and "classifier" in result
-        }
-        for group, classes in group_classes(about["sizes"]).items():
-            if group == "small":
-                continue
-            for classifier, result in found.items():
-                row: dict[str, Any] = {
-                    "collection": collection,
-                    "classes": group,
-                    "classifier": classifier,
-                }
-                for name in MEASURES:
-                    values, of_svm = (
-                        to_array(each[name])[classes] for each in (result, found[SVM])
-                    )
-                    difference, p_value = compare(values, of_svm)
-                    row[name] = average(values)
-                    row[f"{name}_difference"] = None if classifier == SVM else difference
-                    row[f"{name}_p_value"] = None if classifier == SVM else p_value
-                yield row
+    compared = tabulate(compare_all(results, "classifier", SVM))
+    return {"learners": compared.select("collection", "classes", "classifier", *COMPARED)}

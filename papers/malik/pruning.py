@@ -17,10 +17,11 @@ from sklearn.preprocessing import binarize, normalize
 from spokeshave import DocumentVectorizer, feature_curve, prune_features, rank_features
 from spokeshave.corpus import read_reuters
 from spokeshave.papers.malik.classes import (
+    COMPARED,
     MEASURES,
     SEED,
     average,
-    compare,
+    compare_all,
     group_classes,
     list_collections,
     list_descriptions,
@@ -155,41 +156,13 @@ def look_at_top(data: Path, *, collection: str, largest: int | None) -> dict[str
 
 
 def tabulate_pruning(results: Results) -> dict[str, pl.DataFrame]:
-    """Return the tables of this part."""
+    """Return the tables of this part: each way to prune against pruning nothing, and the top."""
+    compared = tabulate(compare_all(results, "variant", EVERYTHING))
+    columns = ("collection", "classes", pl.col("variant").alias("kept"), "words", "nonzeros")
     return {
-        "pruning": tabulate(_compare_variants(results)),
+        "pruning": compared.select(*columns, *COMPARED),
         "pruned_in_top": tabulate(_list_top(results)),
     }
-
-
-def _compare_variants(results: Results) -> Iterator[dict[str, Any]]:
-    """Yield what each way to prune leaves, against pruning nothing."""
-    for collection, about in read_descriptions(results).items():
-        found = {
-            result["variant"]: result
-            for result in results.values()
-            if result["collection"] == collection and "variant" in result
-        }
-        for group, classes in group_classes(about["sizes"]).items():
-            if group == "small" or not classes.any():
-                continue
-            for variant, result in found.items():
-                row: dict[str, Any] = {
-                    "collection": collection,
-                    "classes": group,
-                    "kept": variant,
-                    "words": result["words"],
-                    "nonzeros": result["nonzeros"],
-                }
-                for name in MEASURES:
-                    values, whole = (
-                        to_array(each[name])[classes] for each in (result, found[EVERYTHING])
-                    )
-                    difference, p_value = compare(values, whole)
-                    row[name] = average(values)
-                    row[f"{name}_difference"] = None if variant == EVERYTHING else difference
-                    row[f"{name}_p_value"] = None if variant == EVERYTHING else p_value
-                yield row
 
 
 def _list_top(results: Results) -> Iterator[dict[str, Any]]:
