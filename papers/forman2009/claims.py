@@ -76,7 +76,6 @@ from spokeshave.papers.forman2009.tables import (
     BY_AUC,
     COUNTS,
     CROSS_FITTED,
-    FREE,
     IDF_AND_BNS,
     L1_NORM,
     L2_NORM,
@@ -84,6 +83,7 @@ from spokeshave.papers.forman2009.tables import (
     NO_NORM,
     NO_PLATT,
     NO_SCALING,
+    PRICED,
     SCALING,
     SHAPING,
     TF_IDF,
@@ -413,10 +413,10 @@ CLAIMS = (
             _claim(
                 "why",
                 f"On {label}, shaping gains or loses the same in small samples where the intercept "
-                "is not regularised, as the paper's is not (3.1).",
+                "is regularised, which the paper's is not (3.1).",
                 judge_experiment,
                 name,
-                FREE,
+                PRICED,
             ),
         )
     ),

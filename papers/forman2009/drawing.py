@@ -18,7 +18,6 @@ from spokeshave.papers.forman2009.tables import (
     CROSS_FITTED,
     EXPERIMENT_MEASURES,
     EXPERIMENTS,
-    FREE,
     IDF_AND_BNS,
     LESIONS,
     MEASURES,
@@ -26,6 +25,7 @@ from spokeshave.papers.forman2009.tables import (
     NO_PLATT,
     NO_PLATT_CV,
     POLICY,
+    PRICED,
     SCALING,
     SHAPING,
     TF_IDF,
@@ -86,7 +86,7 @@ EXPERIMENT_STYLES = {
     AS_DRAWN: STYLES[SHAPING],
     NO_PLATT: Style("#D55E00", "o", 1.4, "--"),
     BY_AUC: Style("#E69F00", "s", 1.4, "-."),
-    FREE: Style("#CC79A7", "v", 1.4, ":"),
+    PRICED: Style("#CC79A7", "v", 1.4, ":"),
     CROSS_FIT: STYLES[CROSS_FITTED],
 }
 

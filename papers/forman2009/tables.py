@@ -24,14 +24,14 @@ CROSS_FITTED, POLICY = "cross-fitted shaping", "policy"
 BEYOND = (TF_IDF, IDF_AND_BNS, CROSS_FITTED, POLICY)  # curves that the paper does not have
 BASELINE_NO_PLATT, SHAPING_NO_PLATT = "baseline, no Platt", "shaping, no Platt"
 BASELINE_BY_AUC, SHAPING_BY_AUC = "baseline, C by AUC", "shaping, C by AUC"
-BASELINE_FREE, SHAPING_FREE = "baseline, free intercept", "shaping, free intercept"
+BASELINE_PRICED, SHAPING_PRICED = "baseline, priced intercept", "shaping, priced intercept"
 AS_DRAWN, NO_PLATT = "as in the curves", "no Platt"
-BY_AUC, FREE, CROSS_FIT = "C by AUC", "free intercept", "cross-fitted"
+BY_AUC, PRICED, CROSS_FIT = "C by AUC", "priced intercept", "cross-fitted"
 EXPERIMENTS = {  # pairs that say what the gain of shaping is owed to
     AS_DRAWN: (SHAPING, BASELINE),
     NO_PLATT: (SHAPING_NO_PLATT, BASELINE_NO_PLATT),
     BY_AUC: (SHAPING_BY_AUC, BASELINE_BY_AUC),
-    FREE: (SHAPING_FREE, BASELINE_FREE),
+    PRICED: (SHAPING_PRICED, BASELINE_PRICED),
     CROSS_FIT: (CROSS_FITTED, BASELINE),
 }
 EXPERIMENT_MEASURES = ("auc", "f1", "accuracy")
