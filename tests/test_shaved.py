@@ -375,7 +375,7 @@ def test_bad_options_of_the_shaved_svm_get_a_sentence(options, sentence):
 def test_a_final_model_that_stops_early_says_so():
     X, y = make_text()
     svc = DualLinearSVC(tol=1e-12, max_iter=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="Retraining stopped after max_iter=1 passes"):
+    with pytest.warns(ConvergenceWarning, match="Training stopped after max_iter=1 passes"):
         ShavedSVC(svc, n_features=0.5).fit(X, y)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.pipeline import make_pipeline
@@ -183,6 +184,14 @@ def test_folds_without_a_class_are_left_out(name, scoring, class_weight, monkeyp
     y[sample.test[:9]] = np.arange(9) % 3
     plan = plan_for(plan.estimator, plan.X, y, scoring=scoring)
     assert_equal(*run_both(plan, sample, monkeypatch))
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_a_model_that_runs_out_of_passes_is_told_of(is_plain, monkeypatch):
+    plan, sample = make_plan("none", tol=1e-6, max_iter=1)
+    monkeypatch.setattr(units_file, "is_plain", lambda model: is_plain)
+    with pytest.warns(ConvergenceWarning, match=r"topped after max_iter=1 passes with a relative"):
+        run_units(plan, sample, [0, 1])
 
 
 @pytest.mark.parametrize("name", STEPS)

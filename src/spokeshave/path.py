@@ -86,11 +86,12 @@ def retrain(
 
 
 def warn_if_stopped_early(relative_gap: float, stop: Stop, stacklevel: int) -> None:
-    """Warn where retraining ran out of passes, given the worst gap it was left with."""
+    """Warn where training ran out of passes, given the worst gap it was left with."""
     if relative_gap > stop.tol:
         warnings.warn(
-            f"Retraining stopped after max_iter={stop.max_passes} passes with a relative duality "
-            f"gap of {relative_gap:.2g}, above tol={stop.tol:g}. Raise max_iter or tol.",
+            f"Training stopped after max_iter={stop.max_passes} passes with a relative duality "
+            f"gap of {relative_gap:.2g}, above tol={stop.tol:g}. Raise max_iter or tol, or "
+            "scale the features.",
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )

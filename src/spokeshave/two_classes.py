@@ -19,6 +19,7 @@ from spokeshave.calibration import fit_sigmoid, halve, sigmoid
 from spokeshave.documents import tidy
 from spokeshave.kernels.descent import Task
 from spokeshave.kernels.rows import Rows, make_full_rows, make_rows
+from spokeshave.path import warn_if_stopped_early
 from spokeshave.solver import Stop, rank_by_frequency, settle
 from spokeshave.svm import DualLinearSVC, price_errors
 
@@ -37,10 +38,11 @@ class Laid(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Weights (costs x features) and intercepts, a row for each cost of errors."""
+    """Weights (costs x features), intercepts and relative gaps, a row for each cost of errors."""
 
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
+    gap: NDArray[np.float64]
 
     def score(self, X: Documents) -> Scores:
         """Return the scores of documents (costs x documents)."""
@@ -78,7 +80,7 @@ def solve_path(
     ``target`` is 1 for the documents of the class and else 0.
     """
     rows, rank, y = laid.rows, laid.rank, (2 * target - 1).astype(np.int8)
-    path = Path(np.empty((len(Cs), rank.size)), np.empty(len(Cs)))
+    path = Path(np.empty((len(Cs), rank.size)), *np.empty((2, len(Cs))))
     sizes = np.array([(y < 0).sum(), (y > 0).sum()], float)
     box, ridge, bias = price_errors(model, np.arange(2), sizes, float(y.size), is_multilabel=False)
     beta, margins, w, b = np.zeros(y.size), np.zeros(y.size), np.zeros(rank.size), 0.0
@@ -92,8 +94,8 @@ def solve_path(
         margins += b
         task = Task(y, box[0] * cost, ridge[0] / cost)
         stop = Stop(model.tol, model.max_iter)
-        b, *_ = settle(rows, task, bias, beta, w, b, margins, stop, seed)
-        path.coef[c], path.intercept[c] = w[rank], b
+        b, _, objective, gap = settle(rows, task, bias, beta, w, b, margins, stop, seed)
+        path.coef[c], path.intercept[c], path.gap[c] = w[rank], b, gap / objective
     return path
 
 
@@ -102,10 +104,12 @@ def train_and_score(
 ) -> Scores:
     """Return a row of scores of test documents, above 0 for what is taken for the class.
 
-    With ``probability`` they are probabilities less a half.
+    With ``probability`` they are probabilities less a half. A model that ran out of passes is told
+    of; those that C was chosen by and those of Platt's halves are not, as in `DualLinearSVC`.
     """
     rng, C, X = check_random_state(model.random_state), (float(model.C),), laid.X
     path = solve_path(laid, target, model, C, rng.randint(2**31))
+    warn_if_stopped_early(path.gap[0], Stop(model.tol, model.max_iter), stacklevel=2)
     scores = path.score(X_test)
     if not model.probability:
         return scores
