@@ -73,19 +73,23 @@ from spokeshave.papers.forman2009.judges.uci import (
 from spokeshave.papers.forman2009.judges.wording import BENCHMARK_NAMES
 from spokeshave.papers.forman2009.tables import (
     BASELINE,
+    BASELINE_PRICED,
     BY_AUC,
     COUNTS,
     CROSS_FITTED,
     IDF_AND_BNS,
     L1_NORM,
     L2_NORM,
+    L2_PRICED,
     LOG_ODDS,
+    LOG_ODDS_PRICED,
     NO_NORM,
     NO_PLATT,
     NO_SCALING,
     PRICED,
     SCALING,
     SHAPING,
+    SHAPING_PRICED,
     TF_IDF,
     ZERO_AS_VALUE,
 )
@@ -419,6 +423,24 @@ CLAIMS = (
                 PRICED,
             ),
         )
+    ),
+    _claim(
+        "why",
+        "On UCI, L2 norm hurts the baseline where the intercept is regularised.",
+        judge_against_variants,
+        "uci",
+        "auc",
+        (L2_PRICED,),
+        BASELINE_PRICED,
+    ),
+    _claim(
+        "why",
+        "On UCI, log odds lose where the intercept is regularised.",
+        judge_against_variants,
+        "uci",
+        "auc",
+        (LOG_ODDS_PRICED,),
+        SHAPING_PRICED,
     ),
     _claim(
         "why",

@@ -52,6 +52,10 @@ def _fit_range() -> tuple[Any, ...]:
     return (MinMaxScaler(),)
 
 
+def _fit_range_and_norm() -> tuple[Any, ...]:
+    return MinMaxScaler(), Normalizer()
+
+
 def _shape(**options: Any) -> tuple[FeatureShaper]:
     return (FeatureShaper(**options),)
 
@@ -104,13 +108,15 @@ UCI = {
     tables.SHAPING_NO_PLATT: Method(_shape, EARLY, probability=False, cost=1.4),
     tables.BASELINE_BY_AUC: Method(_fit_range, EARLY, scoring="roc_auc"),
     tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
-    tables.BASELINE_PRICED: Method(_fit_range, EARLY, fit_intercept=True),
-    tables.SHAPING_PRICED: Method(_shape, EARLY, fit_intercept=True, cost=1.4),
+    tables.BASELINE_PRICED: Method(_fit_range, BEYOND, fit_intercept=True),
+    tables.SHAPING_PRICED: Method(_shape, BEYOND, fit_intercept=True, cost=1.4),
     tables.L1_NORM: Method(lambda: _shape(norm="l1"), WHOLE),
     tables.LOG_ODDS: Method(lambda: _shape(shape="log_odds"), WHOLE),
     tables.NO_SCALING: Method(lambda: _shape(scale=None), WHOLE),
     tables.NO_PLATT_CV: Method(_shape, WHOLE, probability="training"),
-    tables.L2_NORM: Method(lambda: (MinMaxScaler(), Normalizer()), WHOLE),
+    tables.L2_NORM: Method(_fit_range_and_norm, WHOLE),
+    tables.L2_PRICED: Method(_fit_range_and_norm, WHOLE, fit_intercept=True),
+    tables.LOG_ODDS_PRICED: Method(lambda: _shape(shape="log_odds"), WHOLE, fit_intercept=True),
     tables.RAW: Method(lambda: (FunctionTransformer(),), WHOLE, cost=3.0),
 }
 METHODS = {"text": TEXT, "uci": UCI}

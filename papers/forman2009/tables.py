@@ -37,6 +37,7 @@ EXPERIMENTS = {  # pairs that say what the gain of shaping is owed to
 EXPERIMENT_MEASURES = ("auc", "f1", "accuracy")
 NO_NORM, COUNTS, L2_NORM = "baseline, no norm", "counts, L2", "baseline, L2"
 RAW = "baseline, raw"
+L2_PRICED, LOG_ODDS_PRICED = "baseline, L2, priced intercept", "log odds, priced intercept"
 BARE_SHAPING, ZERO_AS_VALUE = "shaping, no BNS no L2", "shaping, zero as a value"
 
 LEAST_C = 0.01  # of those that are tried
@@ -249,6 +250,7 @@ def _list_pairs(methods: list[str]) -> list[tuple[str, str]]:
     """Return the pairs of methods to compare, among those that were tried."""
     pairs = [(method, against) for against, method in product((BASELINE, SHAPING), methods)]
     pairs += [pair for pair in EXPERIMENTS.values() if pair not in pairs]
+    pairs += [(L2_PRICED, BASELINE_PRICED), (LOG_ODDS_PRICED, SHAPING_PRICED)]
     return [pair for pair in pairs if pair[0] != pair[1] and set(pair) <= set(methods)]
 
 
