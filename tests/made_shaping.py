@@ -13,14 +13,16 @@ from spokeshave.papers.forman2009 import published
 from spokeshave.papers.forman2009.tables import (
     BARE_SHAPING,
     BASELINE_BY_AUC,
-    BASELINE_FREE,
     BASELINE_NO_PLATT,
+    BASELINE_PRICED,
     COUNTS,
     CROSS_FITTED,
     IDF_AND_BNS,
     L1_NORM,
     L2_NORM,
+    L2_PRICED,
     LOG_ODDS,
+    LOG_ODDS_PRICED,
     MEASURES,
     METHODS,
     NO_NORM,
@@ -31,8 +33,8 @@ from spokeshave.papers.forman2009.tables import (
     SCALING,
     SHAPING,
     SHAPING_BY_AUC,
-    SHAPING_FREE,
     SHAPING_NO_PLATT,
+    SHAPING_PRICED,
     TF_IDF,
     ZERO_AS_VALUE,
     tabulate,
@@ -44,11 +46,11 @@ SETS = {"text": ("oh0", "tr11"), "uci": ("glass", "wine")}
 CLASSES = tuple("abcdefghij")
 VARIANTS = {
     "text": (BARE_SHAPING, NO_NORM, COUNTS, ZERO_AS_VALUE),
-    "uci": (L1_NORM, LOG_ODDS, NO_SCALING, NO_PLATT_CV, L2_NORM, RAW),
+    "uci": (L1_NORM, LOG_ODDS, NO_SCALING, NO_PLATT_CV, L2_NORM, RAW, L2_PRICED, LOG_ODDS_PRICED),
 }
 EXPERIMENTS = (
     *(BASELINE_NO_PLATT, SHAPING_NO_PLATT, BASELINE_BY_AUC, SHAPING_BY_AUC),
-    *(BASELINE_FREE, SHAPING_FREE),
+    *(BASELINE_PRICED, SHAPING_PRICED),
 )
 CURVES = {
     "text": (*METHODS, TF_IDF, IDF_AND_BNS, CROSS_FITTED, *EXPERIMENTS),
@@ -78,16 +80,17 @@ TRUE_GAINS = {
         (CROSS_FITTED, "accuracy"): (-0.01, 0.0),
         **{(POLICY, of): (0.2, 0.2) for of in MEASURES},
         **{(L1_NORM, of): (0.03, 0.03) for of in MEASURES},
-        **{(LOG_ODDS, of): (0.08, 0.08) for of in MEASURES},
+        **{(name, of): (0.08, 0.08) for name in (LOG_ODDS, LOG_ODDS_PRICED) for of in MEASURES},
         **{(NO_SCALING, of): (0.1, 0.1) for of in MEASURES},
         **{(NO_PLATT_CV, of): (0.119, 0.119) for of in MEASURES},
         (NO_PLATT_CV, "accuracy"): (0.005, 0.005),
         (NO_PLATT_CV, "f1"): (0.11, 0.11),
         **{(L2_NORM, of): (-0.05, -0.05) for of in MEASURES},
+        **{(L2_PRICED, of): (-0.04, -0.04) for of in MEASURES},
     },
 }
 for gains in TRUE_GAINS.values():  # where nothing depends on how cases are ranked and C is chosen
-    for method, of in product((SHAPING_NO_PLATT, SHAPING_BY_AUC, SHAPING_FREE), MEASURES):
+    for method, of in product((SHAPING_NO_PLATT, SHAPING_BY_AUC, SHAPING_PRICED), MEASURES):
         gains[method, of] = gains[SHAPING, of]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,17 @@ from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
 from spokeshave import paired_test
-from spokeshave.evaluation import Counts, count_order, mean_known, measure, pool
+from spokeshave.evaluation import (
+    Counts,
+    Placed,
+    count_order,
+    count_placed,
+    mean_known,
+    measure,
+    place_negatives,
+    pool,
+    sort_positives,
+)
 
 
 @pytest.fixture
@@ -70,9 +82,42 @@ def test_a_class_of_every_document_has_no_auc():
     assert measure("best_f1", counts) == 1
 
 
-def test_scores_that_overflow_are_refused():
+@pytest.mark.parametrize("score", [1e301, -np.inf, np.nan])
+def test_scores_that_overflow_are_refused(score):
     with pytest.raises(ValueError, match="Scale the features"):
-        count_order(np.array([[1e301, 0.0]]), np.array([0]))
+        count_order(np.array([[score, 0.0]]), np.array([0]))
+
+
+def count_in_parts(scores, positive, parts):
+    """Return what `count_order` returns, from negatives that are placed part by part."""
+    of_positives = sort_positives(np.compress(positive, scores, axis=1))
+    placed = [
+        place_negatives(np.take(scores, part, axis=1), np.flatnonzero(positive[part]), of_positives)
+        for part in parts
+    ]
+    return count_placed(of_positives, reduce(Placed.merge, placed))
+
+
+def check_same(found, expected):
+    for one, other in zip([*found[0], found[1]], [*expected[0], expected[1]], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.lists(st.integers(0, 70), max_size=5))
+def test_documents_may_be_counted_in_parts(seed, share, edges):
+    rng = np.random.default_rng(seed)
+    scores, positive = rng.normal(size=(3, 70)).round(1), rng.random(70) < share
+    parts = np.split(rng.permutation(70), sorted(edges))
+    found = count_in_parts(scores, positive, parts)
+    check_same(found, count_order(scores.copy(), np.flatnonzero(positive)))
+
+
+@pytest.mark.parametrize("positive", [[False] * 3, [True] * 3, [True, False, False]])
+def test_parts_may_be_without_positives_or_negatives(positive):
+    scores, positive = np.array([[0.5, 2.0, -1.0], [1.0, 1.0, 1.0]]), np.array(positive)
+    found = count_in_parts(scores, positive, np.arange(3)[:, None])
+    check_same(found, count_order(scores.copy(), np.flatnonzero(positive)))
 
 
 def test_mean_of_nothing_known_is_unknown():

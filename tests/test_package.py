@@ -54,27 +54,28 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 FLOORS = [
     (
         *("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint"),
-        *("figures", "frames", "sizes", "stopwatch", "versions", "whole_files"),
+        *("agreement", "figures", "frames", "sizes", "stopwatch", "versions", "whole_files"),
     ),
     ("documents",),
     ("pruning",),
     ("corpus", "one_vs_rest", "solver", "evaluation", "record", "settings"),
-    ("svm", "path", "curve", "learning", "inputs"),
+    ("svm", "path", "curve", "learning", "inputs", "fingerprint"),
     ("two_classes", "learners", "scorers"),
     ("tuning",),
     ("ranking", "model"),
     ("trained", "sparsity", "subsets", "levels", "layout", "predicting"),
     ("cutting", "shapes", "budget"),
     ("tracing", "neighbourhoods", "scaling", "study"),
-    ("selection", "comparison", "shaping", "views"),
+    ("selection", "comparison", "shaping", "views", "final"),
     ("stages",),
     ("shaved", "shaped", "sights", "collection"),
     ("units",),
     ("growing",),
     ("export", "account", "description"),
     ("model_file",),
-    ("job",),
+    ("job", "labelling"),
     ("reshaping", "budgeting"),
+    ("cluster",),
     ("report", "reproduction"),
     ("papers",),
     ("cli",),
@@ -97,3 +98,18 @@ def imported_rooms(path):
         module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
         if module and module.startswith("spokeshave."):
             yield module.split(".")[1]
+
+
+@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=lambda p: p.stem)
+def test_nothing_but_the_cluster_imports_dask(path):
+    if "cluster" not in path.relative_to(SOURCES).parts:
+        found = {name.split(".")[0] for name in imported_modules(path)}
+        assert not found & {"dask", "distributed", "fsspec"}
+
+
+def imported_modules(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module

@@ -11,7 +11,7 @@ from spokeshave.kernels.rows import make_rows
 from spokeshave.solver import (
     Problem,
     Stop,
-    _deal_blocks,
+    deal_blocks,
     rank_by_frequency,
     solve,
     solve_rows,
@@ -23,7 +23,7 @@ from spokeshave.solver import (
 def test_every_class_is_in_one_block_that_fits_the_lanes(n_classes):
     rng = np.random.default_rng(n_classes)
     indicator = sparse.csc_matrix(rng.random((30, n_classes)) < 0.2)
-    blocks = _deal_blocks(indicator)
+    blocks = deal_blocks(indicator)
     assert sorted(np.concatenate(blocks)) == list(range(n_classes))
     sizes = [len(block) for block in blocks]
     assert max(sizes) <= LANES
@@ -71,3 +71,21 @@ def test_rows_are_solved_as_their_matrix_is(problem, keep_dual):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     dual = expected.dual_coef.toarray()
     np.testing.assert_array_equal(found.dual_coef.toarray(), dual if keep_dual else 0 * dual)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("n_classes", [1, 3, 40])
+def test_some_blocks_are_solved_as_they_are_among_all(rng, n_classes, weighted):
+    X = sparse.csr_matrix(rng.random((60, 12)) * (rng.random((60, 12)) < 0.4))
+    indicator = sparse.csc_matrix(rng.random((60, n_classes)) < 0.3, dtype=np.int8)
+    costs, weight = np.ones((n_classes, 2)), np.ones(60)
+    weight[::4] = not weighted
+    problem = Problem(X, indicator, weight, costs, 0 * costs, 1.0)
+    stop, blocks = Stop(1e-4, 1000), deal_blocks(indicator[weight > 0])
+    whole = solve(problem, stop, seed=5)
+    for numbers in ([0], [len(blocks) - 1], list(range(len(blocks)))):
+        part = solve(problem, stop, seed=5, blocks=numbers)
+        classes = np.sort(np.concatenate([blocks[number] for number in numbers]))
+        for name in ("coef", "intercept", "objective", "gap", "n_passes"):
+            np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[classes])
+        assert (part.dual_coef != whole.dual_coef[classes]).nnz == 0

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics import accuracy_score, f1_score
 
+from spokeshave.agreement import Agreement, compare
 from spokeshave.collection import Collection, Part
 from spokeshave.comparison import Stability
 from spokeshave.curve import Choice, FeatureCurve
@@ -217,39 +217,26 @@ def judge(model: Any, part: Part, documents: Any, names: list[str], on: str) -> 
 
 def judge_predictions(y: Any, predicted: Any, names: list[str], on: str) -> JudgementRecord:
     """Return how well predictions agree with targets; ``names`` are the classes."""
-    if y.ndim == 2:
-        accuracy, macro, micro, each = _judge_sets(y, predicted)
-    else:
-        accuracy = float(accuracy_score(y, predicted))
-        macro, micro = (
-            float(f1_score(y, predicted, average=average, zero_division=0))
-            for average in ("macro", "micro")
-        )
-        each = f1_score(y, predicted, average=None, labels=names, zero_division=0)
+    return judge_agreement(compare(y, predicted, names), names, on, is_multilabel=y.ndim == 2)
+
+
+def judge_agreement(
+    found: Agreement, names: list[str], on: str, *, is_multilabel: bool
+) -> JudgementRecord:
+    """Return the record of how well predictions agree with targets.
+
+    The macro-average of labels is over those that are there or predicted, as in scikit-learn; of
+    sets of labels it is over all classes.
+    """
+    is_met = np.ones(len(names), bool) if is_multilabel else (found.true + found.predicted) > 0
     return JudgementRecord(
         judged_on=on,
-        n_documents=y.shape[0],
-        accuracy=accuracy,
-        macro_f1=macro,
-        micro_f1=micro,
-        classes=dict(zip(names, map(float, each), strict=True)),
+        n_documents=found.n_documents,
+        accuracy=found.accuracy,
+        macro_f1=float(found.f1[is_met].mean()),
+        micro_f1=found.micro_f1,
+        classes=dict(zip(names, found.f1.tolist(), strict=True)),
     )
-
-
-def _judge_sets(y: Any, predicted: Any) -> tuple[float, float, float, NDArray[np.float64]]:
-    """Return accuracy, macro-F1, micro-F1 and each F1 of sets of labels.
-
-    scikit-learn does not take one column for a set of labels.
-    """
-    truth, found = (
-        (table.toarray() if sparse.issparse(table) else np.asarray(table)) != 0
-        for table in (y, predicted)
-    )
-    right, total = (truth & found).sum(axis=0), truth.sum(axis=0) + found.sum(axis=0)
-    each = 2 * right / np.maximum(total, 1)
-    micro = 2 * right.sum() / max(total.sum(), 1)
-    accuracy = (truth == found).all(axis=1).mean()
-    return float(accuracy), float(each.mean()), float(micro), each
 
 
 def write_headline(collection: Collection, cuts: CutsRecord, choice: ChoiceRecord) -> str:

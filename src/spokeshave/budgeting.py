@@ -104,16 +104,17 @@ def run_budgeted(
         watch.end()
         if supply.skipped:
             say(f"{supply.skipped:,} malformed rows were left out of {supply.name}")
-        origin = Origin(supply.name, supply.read, name, supply.skipped, command)
+        column = supply.text if isinstance(supply.text, str) else None
+        origin = Origin(supply.name, supply.read, name, supply.skipped, command, column)
         give_back()
-        content = pack_model(svc.to_model(provenance=_describe_provenance(svc, supply, command)))
+        content = pack_budgeted(svc, origin)
         model = unpack_model(content)  # what is judged is what is shipped
         judgement = None
         if test is not None:
             watch.begin("judging it")
             judgement = judge_feed(model, test, name)
             watch.end()
-    record = _write_record(svc, model, judgement, origin, settings, budget, watch, len(content))
+    record = account_for_budget(svc, model, judgement, origin, settings, watch, len(content))
     return Finished(model, content, record)
 
 
@@ -241,28 +242,31 @@ def _widen(X: Any, model: Model) -> Any:
     return X
 
 
-def _describe_provenance(svc: BudgetedSVC, supply: Supply, command: str) -> dict[str, Any]:
-    return {
-        "source": supply.name,
-        "text_column": supply.text if isinstance(supply.text, str) else None,
+def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
+    """Return the content of the file of a model."""
+    provenance = {
+        "source": origin.source,
+        "text_column": origin.text_column,
         "fingerprint": f"{svc.checksum_:016x}",
         "n_documents": svc.survey_.n_documents,
-        "command": command,
+        "command": origin.command,
         "seed": svc.random_state,
         "versions": list_versions(),
     }
+    return pack_model(svc.to_model(provenance=provenance))
 
 
-def _write_record(
+def account_for_budget(
     svc: BudgetedSVC,
     model: Model,
     judgement: JudgementRecord | None,
     origin: Origin,
     settings: Settings,
-    budget: Budget,
     watch: Stopwatch,
     n_bytes: int,
+    where: str = "over the disk",
 ) -> RunRecord:
+    """Return the record of a run; ``where`` documents are that are trained on in rounds."""
     survey, names = svc.survey_, model.classes_.tolist()
     unit = "words" if svc.is_text_ else "features"
     sizes = [survey.class_counts[name] for name in names]
@@ -283,7 +287,7 @@ def _write_record(
             test_source=origin.test_source,
             n_test=None if judgement is None else judgement.n_documents,
         ),
-        settings=_describe(svc, settings, budget),
+        settings=_describe(svc, settings, where),
         classes=[ClassRecord(*pair) for pair in zip(names, sizes, strict=True)],
         curves=[],
         cuts=None,
@@ -303,16 +307,16 @@ def _write_record(
     )
 
 
-def _describe(svc: BudgetedSVC, settings: Settings, budget: Budget) -> dict[str, str]:
+def _describe(svc: BudgetedSVC, settings: Settings, where: str) -> dict[str, str]:
     found = describe_settings(settings, make_svc(svc.estimator, None, None))
     gap = float((svc.duality_gap_ / svc.objective_).max())
-    where = f"over the disk, {svc.n_rounds_} rounds at most" if svc.n_rounds_ else "in memory"
+    how = f"{where}, {svc.n_rounds_} rounds at most" if svc.n_rounds_ else "in memory"
     return {
         **found,
         "method": "select on what fits, train on everything",
-        "memory": write_size(parse_size(budget.memory)),
+        "memory": write_size(parse_size(svc.memory)),
         "ranked on": f"{svc.plan_.n_sampled:,} documents",
-        "trained": f"{where}, relative duality gap {gap:.1e}",
+        "trained": f"{how}, relative duality gap {gap:.1e}",
     }
 
 

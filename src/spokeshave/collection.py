@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler, normalize
 
-from spokeshave.checkpoint import digest
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.fingerprint import take_fingerprint
 
 Documents: TypeAlias = "Texts | Vectors"
 
@@ -128,7 +127,7 @@ def prepare(
         raise ValueError("The test documents must be of the kind of the training documents.")
     labels = check_labels(train)
     names = list_names(labels)
-    fingerprint = _fingerprint(train, labels)
+    fingerprint = str(take_fingerprint(train, labels))
     if test is None and hold_out:
         train, test = _hold_out(train, hold_out, seed)
         labels = check_labels(train)
@@ -138,7 +137,7 @@ def prepare(
     y = make_targets(labels, names)
     return Collection(
         train=Part(given, kit.X, y),
-        test=None if test is None else Part(given_test, kit.X_test, _make_test(test, names, y)),
+        test=None if test is None else Part(given_test, kit.X_test, _find_targets(test, names, y)),
         names=names,
         counts=[counts[name] for name in names],
         feature_names=kit.feature_names,
@@ -195,13 +194,17 @@ def _as_tuple(label: Any) -> tuple[str, ...]:
     return label if isinstance(label, tuple) else (label,)
 
 
-def _make_test(test: Documents, names: Sequence[str], y: Any) -> Any:
-    labels = check_labels(test)
-    if isinstance(labels[0], tuple) != (y.ndim == 2):
+def _find_targets(test: Documents, names: Sequence[str], y: Any) -> Any:
+    return make_test_targets(check_labels(test), names, y.ndim == 2)
+
+
+def make_test_targets(labels: Sequence[Any], names: Sequence[str], is_multilabel: bool) -> Any:
+    """Return the targets of documents to judge by, or raise where models cannot know them."""
+    if isinstance(labels[0], tuple) != is_multilabel:
         raise ValueError(
             "The test documents must have one label each, or several each, as those to train on."
         )
-    if y.ndim == 1 and (unknown := sorted(set(labels) - set(names))):
+    if not is_multilabel and (unknown := sorted(set(labels) - set(names))):
         raise ValueError(
             f"The test documents have labels that no training document has: {unknown[0]!r} "
             f"{'and others ' if len(unknown) > 1 else ''}was never seen."
@@ -210,13 +213,19 @@ def _make_test(test: Documents, names: Sequence[str], y: Any) -> Any:
 
 
 def _hold_out(train: Documents, share: float, seed: int | None) -> tuple[Documents, Documents]:
-    """Return the documents in two parts, stratified where every class can be in both.
+    """Return the documents in two parts."""
+    labels = check_labels(train)
+    held = choose_held(labels, share, seed)
+    return _take(train, np.setdiff1d(np.arange(len(labels)), held)), _take(train, held)
+
+
+def choose_held(labels: Sequence[Any], share: float, seed: int | None) -> NDArray[np.intp]:
+    """Return which documents are held out, stratified where every class can be in both parts.
 
     What would leave a class without a document to train on is not held out.
     """
     if not 0 < share < 1:
         raise ValueError(f"hold_out must be a share between 0 and 1. Got {share} instead.")
-    labels = check_labels(train)
     is_single = not isinstance(labels[0], tuple)
     can_stratify = is_single and min(Counter(labels).values()) > 1
     n_classes = len(set(labels)) if is_single else 1
@@ -232,8 +241,7 @@ def _hold_out(train: Documents, share: float, seed: int | None) -> tuple[Documen
     held = np.setdiff1d(held, needed)
     if not held.size:
         raise ValueError("Nothing can be held out: every document is the only one of a class.")
-    kept = np.setdiff1d(np.arange(len(labels)), held)
-    return _take(train, kept), _take(train, held)
+    return held
 
 
 def _find_needed(
@@ -300,15 +308,3 @@ def _make_rows(
     X = scaler.fit_transform(given)
     X_test = None if given_test is None else scaler.transform(given_test)
     return _Kit(X, X_test, names, None, scaler)
-
-
-def _fingerprint(documents: Documents, labels: Sequence[Any]) -> str:
-    found = hashlib.sha256()
-    if isinstance(documents, Vectors):
-        found.update(digest(documents.X).encode())
-    else:
-        for text in documents.texts:
-            found.update(text.encode("utf-8", "surrogatepass") + b"\0")
-    for label in labels:
-        found.update("\1".join(_as_tuple(label)).encode("utf-8", "surrogatepass") + b"\0")
-    return found.hexdigest()[:32]

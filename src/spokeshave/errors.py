@@ -1,8 +1,9 @@
 """What goes wrong with a file.
 
     ValueError
-    ├── CorpusError     of documents: names the file, the line where there is one, and the problem
-    └── ModelFileError  of a model: names the file and the problem
+    ├── CorpusError          of documents: the file, the line where there is one, and the problem
+    │   └── NoDocumentsError   of a file that has none
+    └── ModelFileError       of a model: names the file and the problem
 
 Everything else raises the built-in exceptions scikit-learn's users expect.
 """
@@ -37,6 +38,10 @@ class CorpusError(ValueError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
         return type(self), (self.path, self.problem, self.line)
+
+
+class NoDocumentsError(CorpusError):
+    """A file of documents that has none; a part of a collection may be so."""
 
 
 class ModelFileError(ValueError):

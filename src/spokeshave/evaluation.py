@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from spokeshave.kernels.order import tally
+from spokeshave.kernels.order import place_cuts, sum_up, tally
 
 TOP = 20
 LARGEST_SCORE = 1e300  # beyond it differences of scores overflow
+N_SUMS = 7  # what the kernels write of each cut
 
 
 class Counts(NamedTuple):
@@ -92,17 +93,111 @@ def count_order(
     A document is taken for a positive when its score reaches the threshold. The scores of the
     positives are overwritten.
     """
-    n_cuts, n_documents = scores.shape
-    found = np.zeros((n_cuts, 7))
+    found = np.zeros((len(scores), N_SUMS))
     if positives.size:
-        of_positives = np.sort(np.take(scores, positives, axis=1), axis=1)
-        if not np.abs(of_positives).max() < LARGEST_SCORE:
-            raise ValueError("Scores overflow. Scale the features, to rows of length one say.")
+        of_positives = sort_positives(np.take(scores, positives, axis=1))
         scores[:, positives] = -np.inf
-        table = np.empty((1 << int(4 * positives.size + 16).bit_length()) + 1, np.uint32)
-        tally(scores, of_positives, table, TOP, found)
+        tally(scores, of_positives, _make_table(positives.size), TOP, found)
+    return _name_sums(found, positives.size, scores.shape[1])
+
+
+class Placed(NamedTuple):
+    """Negatives placed among the positives of a class: counts that add up over documents.
+
+    Attributes
+    ----------
+    reached, tied : ndarray of int, of shape (n_cuts, n_positive)
+        Negatives that reach each positive and none above it, and those of the same score.
+    above : ndarray of int, of shape (n_cuts,)
+        Negatives of a score above 0.
+    n_negative : int
+        All negatives.
+    """
+
+    reached: NDArray[np.int64]
+    tied: NDArray[np.int64]
+    above: NDArray[np.int64]
+    n_negative: int
+
+    def merge(self, other: Placed) -> Placed:
+        """Return the counts of these negatives and of others."""
+        return Placed(
+            self.reached + other.reached,
+            self.tied + other.tied,
+            self.above + other.above,
+            self.n_negative + other.n_negative,
+        )
+
+
+def sort_positives(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores of positives (cuts x positives) in ascending order."""
+    found = np.sort(scores, axis=1)
+    if not np.abs(found).max(initial=0) < LARGEST_SCORE:
+        raise ValueError("Scores overflow. Scale the features, to rows of length one say.")
+    return found
+
+
+def place_negatives(
+    scores: NDArray[np.float64], positives: NDArray[np.intp], of_positives: NDArray[np.float64]
+) -> Placed:
+    """Place some documents that are not positives among all that are.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_cuts, n_documents)
+        The scores of some documents; those of positives among them are overwritten.
+    positives : ndarray of int
+        Which of these documents are positives.
+    of_positives : ndarray of shape (n_cuts, n_positive)
+        The scores of the positives among all documents, ascending.
+
+    Returns
+    -------
+    placed : Placed
+    """
+    reached, tied = np.zeros((2, *of_positives.shape), np.int64)
+    above = np.zeros(len(scores), np.int64)
+    if of_positives.size:
+        scores[:, positives] = -np.inf
+        table = _make_table(min(of_positives.shape[1], scores.shape[1]))
+        place_cuts(scores, of_positives, table, reached, tied, above)
+    return Placed(reached, tied, above, scores.shape[1] - positives.size)
+
+
+def count_placed(
+    of_positives: NDArray[np.float64], placed: Placed
+) -> tuple[Counts, NDArray[np.float64]]:
+    """Return what `count_order` returns, from negatives that were placed in parts.
+
+    Examples
+    --------
+    >>> of_positives = np.array([[0.3, 0.7]])
+    >>> none = np.array([], int)
+    >>> some, others = (
+    ...     place_negatives(np.array([row]), none, of_positives) for row in ([0.5], [0.1, 0.9])
+    ... )
+    >>> counts, threshold = count_placed(of_positives, some.merge(others))
+    >>> measure("auc", counts), threshold
+    (array([0.5]), array([0.3]))
+    """
+    n_cuts, n_positive = of_positives.shape
+    found = np.zeros((n_cuts, N_SUMS))
+    if n_positive:
+        sum_up(of_positives, *placed, TOP, found)
+    return _name_sums(found, n_positive, n_positive + placed.n_negative)
+
+
+def _make_table(n_scores: int) -> NDArray[np.uint32]:
+    """Return room for where to look for a score: it takes no part in what is found."""
+    return np.empty((1 << int(4 * n_scores + 16).bit_length()) + 1, np.uint32)
+
+
+def _name_sums(
+    found: NDArray[np.float64], n_positive: int, n_documents: int
+) -> tuple[Counts, NDArray[np.float64]]:
+    n_cuts = len(found)
     won, best_true, best_false, true, false, top_true, threshold = found.T
-    positive = np.full(n_cuts, float(positives.size))
+    positive = np.full(n_cuts, float(n_positive))
     negative = n_documents - positive
     top = np.full(n_cuts, float(min(TOP, n_documents)))
     counts = Counts(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -106,20 +105,22 @@ def run_job(
     collection = watch.run("making rows", make_collection, train, test, settings)
     svc = pose(collection, settings, watch)
     curves = trace_curves(collection, svc, settings, watch)
-    choice = _choose(curves[0], settings)
+    choice = choose_cut(curves[0], settings)
     shaved = watch.run("training the model", _train, collection, svc, choice, settings)
     stable = None
     if settings.with_stability:
-        stable = watch.run("comparing normals", _compare, collection, shaved, settings)
+        stable = watch.run("comparing normals", compare_normals, collection, shaved, settings)
     provenance = describe_provenance(collection, settings, origin)
     content = pack_classifier(collection, shaved, provenance)
-    found = _Findings(collection, svc, curves, choice, shaved, stable, content)
+    found = Findings(collection, svc, curves, choice, shaved, stable, content)
     model = unpack_model(content)  # what is judged is what is shipped
     judgements = watch.run("judging it", _judge, found, model, origin)
-    return Finished(model, content, _write_record(found, judgements, settings, origin, watch))
+    record = account_for_run(found, judgements, settings, origin, watch)
+    return Finished(model, content, record)
 
 
-def _choose(curve: FeatureCurve, settings: Settings) -> Choice:
+def choose_cut(curve: FeatureCurve, settings: Settings) -> Choice:
+    """Return the smallest cut that is as good as the best."""
     n_known = (curve.counts.positive.sum(axis=1) > 0).sum(axis=0).min()  # folds that tell something
     if settings.tolerance is None and n_known < 2:
         raise ValueError(
@@ -129,7 +130,7 @@ def _choose(curve: FeatureCurve, settings: Settings) -> Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class _Findings:
+class Findings:
     """Everything that a run has found."""
 
     collection: Collection
@@ -155,15 +156,18 @@ def make_folds(collection: Collection, seed: int) -> KFold | StratifiedKFold:
     Labels are stratified in the order of the documents, as `ShavedSVC` does by default: what
     stands together in a file is often alike. Sets of labels cannot be, and are shuffled.
     """
-    if collection.is_multilabel:
-        n_folds = min(N_FOLDS, len(collection.train))
-    else:
-        n_folds = min(N_FOLDS, int(np.unique(collection.train.y, return_counts=True)[1].max()))
-    if n_folds < 2:
-        raise ValueError("Cross-validation needs two documents of a class. Got one of each.")
+    n_folds = count_folds(collection.counts, len(collection.train), collection.is_multilabel)
     if collection.is_multilabel:
         return KFold(n_folds, shuffle=True, random_state=seed)
     return StratifiedKFold(n_folds)
+
+
+def count_folds(counts: list[int], n_documents: int, is_multilabel: bool) -> int:
+    """Return how many folds there are, given the documents of each class and of all."""
+    n_folds = min(N_FOLDS, n_documents if is_multilabel else max(counts))
+    if n_folds < 2:
+        raise ValueError("Cross-validation needs two documents of a class. Got one of each.")
+    return n_folds
 
 
 def trace_curves(
@@ -198,15 +202,24 @@ def trace_curves(
     ]
 
 
+def make_svm(settings: Settings, n_jobs: int | None) -> DualLinearSVC:
+    """Return the SVM that is asked for; C that is to be chosen is not yet."""
+    svc = DualLinearSVC(loss=settings.loss, n_jobs=n_jobs, random_state=settings.seed)
+    return svc if settings.C == "auto" else svc.set_params(C=settings.C)
+
+
+def list_targets(collection: Collection) -> Any:
+    """Return targets as C is chosen by: scikit-learn scores one column as two classes."""
+    y = collection.train.y
+    return y.toarray().ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+
+
 def pose(collection: Collection, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
     """Return the SVM to train, with C chosen by cross-validation where that is asked for."""
-    svc = DualLinearSVC(loss=settings.loss, n_jobs=settings.n_jobs, random_state=settings.seed)
+    svc = make_svm(settings, settings.n_jobs)
     if settings.C != "auto":
-        svc.set_params(C=settings.C)
         return svc
-    folds, y = make_folds(collection, settings.seed), collection.train.y
-    if y.ndim == 2 and y.shape[1] == 1:  # which scikit-learn scores as two classes
-        y = y.toarray().ravel()
+    folds, y = make_folds(collection, settings.seed), list_targets(collection)
     tuning = watch.run("choosing C", tune_C, svc, collection.train.X, y, cv=folds)
     svc.set_params(C=tuning.C)
     return svc
@@ -216,16 +229,22 @@ def _train(
     collection: Collection, svc: DualLinearSVC, choice: Choice, settings: Settings
 ) -> ShavedSVC:
     """Return the final model, with probabilities where each class has documents enough."""
-    estimator = clone(svc).set_params(probability=collection.can_calibrate)
-    model = ShavedSVC(
-        estimator,
+    model = make_shaved(collection, svc, choice, settings)
+    return model.fit(collection.train.X, collection.train.y)
+
+
+def make_shaved(
+    collection: Collection, svc: DualLinearSVC, choice: Choice, settings: Settings
+) -> ShavedSVC:
+    """Return the final model, to be fitted."""
+    return ShavedSVC(
+        clone(svc).set_params(probability=collection.can_calibrate),
         n_features=choice,
         by=settings.by,
         cv=make_folds(collection, settings.seed),
         n_jobs=settings.n_jobs,
         random_state=settings.seed,
     )
-    return model.fit(collection.train.X, collection.train.y)
 
 
 def rank_collection(collection: Collection, svc: DualLinearSVC, settings: Settings) -> Ranking:
@@ -239,7 +258,8 @@ def rank_collection(collection: Collection, svc: DualLinearSVC, settings: Settin
     )
 
 
-def _compare(collection: Collection, shaved: ShavedSVC, settings: Settings) -> Stability:
+def compare_normals(collection: Collection, shaved: ShavedSVC, settings: Settings) -> Stability:
+    """Compare masked and retrained normals at every cut."""
     return stability(
         collection.train.X,
         collection.train.y,
@@ -268,7 +288,7 @@ def pack_classifier(collection: Collection, classifier: Any, provenance: dict[st
     return pack_model(model)
 
 
-def _judge(found: _Findings, model: Model, origin: Origin) -> list[JudgementRecord | None]:
+def _judge(found: Findings, model: Model, origin: Origin) -> list[JudgementRecord | None]:
     """Judge the final model and the SVM on all features."""
     test = found.collection.test
     if test is None:
@@ -281,13 +301,14 @@ def _judge(found: _Findings, model: Model, origin: Origin) -> list[JudgementReco
     ]
 
 
-def _write_record(
-    found: _Findings,
+def account_for_run(
+    found: Findings,
     judgements: list[JudgementRecord | None],
     settings: Settings,
     origin: Origin,
     watch: Stopwatch,
 ) -> RunRecord:
+    """Return the record of a run: ``judgements`` are of the final model and of that on all."""
     collection, curve = found.collection, found.curves[0]
     row_names = collection.row_names
     ranking = rank_collection(collection, found.shaved.estimator_, settings)
@@ -317,7 +338,7 @@ def _write_record(
     )
 
 
-def _count_costs(found: _Findings, ranking: Ranking, kept: Any) -> CutsRecord:
+def _count_costs(found: Findings, ranking: Ranking, kept: Any) -> CutsRecord:
     """Return what each cut costs; the file of the chosen one is there to be measured."""
     bare = account_for_cuts(found.collection, kept, ranking, 0)
     spare_bytes = len(found.content) - bare.n_bytes[found.choice.index]
@@ -325,7 +346,7 @@ def _count_costs(found: _Findings, ranking: Ranking, kept: Any) -> CutsRecord:
 
 
 def _describe_model(
-    found: _Findings, judgement: JudgementRecord | None, per_document: float
+    found: Findings, judgement: JudgementRecord | None, per_document: float
 ) -> ModelRecord:
     return ModelRecord(
         made_by="retrained on the features kept",
@@ -338,7 +359,7 @@ def _describe_model(
 
 
 def _describe_full(
-    found: _Findings, judgement: JudgementRecord | None, per_document: float
+    found: Findings, judgement: JudgementRecord | None, per_document: float
 ) -> ModelRecord:
     is_used = found.shaved.estimator_.coef_ != 0
     return ModelRecord(

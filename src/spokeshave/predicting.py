@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from spokeshave.model import Model
 
+SCORES = ("none", "best", "all")
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -28,6 +30,28 @@ class Columns:
     scores: str = "none"
     as_probability: bool = False
     separator: str | None = None
+
+
+def choose_columns(
+    model: Model,
+    scores: str = "none",
+    separator: str | None = None,
+    *,
+    as_probability: bool = False,
+) -> Columns:
+    """Return the columns that are asked for; raise where a model has no such scores.
+
+    Probabilities without a word on scores are those of the classes predicted.
+    """
+    if scores not in SCORES:
+        listed = ", ".join(map(repr, SCORES))
+        raise ValueError(f"scores must be one of {listed}. Got {scores!r} instead.")
+    if as_probability and model.calibration_ is None:
+        raise ValueError(
+            "probability must be False, as the model has no probabilities. Got True instead."
+        )
+    scores = "best" if as_probability and scores == "none" else scores
+    return Columns(scores, as_probability, separator)
 
 
 def predict_columns(model: Model, documents: Any, wanted: Columns) -> dict[str, Any]:

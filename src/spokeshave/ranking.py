@@ -160,7 +160,7 @@ def rank_features(
         raise ValueError(f"estimator is for by='normal' only. Got by={by!r} as well.")
     given = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     X = tidy(given)
-    _check_sign(X, by)
+    check_sign(X, by)
     y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
     check_consistent_length(X, y)
     targets = check_targets(y)
@@ -216,19 +216,58 @@ class Tally(NamedTuple):
         return self.inside / self.n_inside, self.outside / self.n_outside
 
 
-def tally_values(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Iterator[Tally]:
-    """Yield the sums of each feature's values for every class, in O(nonzeros x labels)."""
+class Sums(NamedTuple):
+    """What documents have of each feature; the sums of two sets of documents add up.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n_features,)
+        What all documents have.
+    by_class : csr_matrix of shape (n_classes, n_features)
+        What those of each class have.
+    sizes : ndarray of shape (n_classes,)
+        Documents of each class.
+    n_documents : int
+        All documents.
+    """
+
+    total: NDArray[np.float64]
+    by_class: sparse.csr_matrix
+    sizes: NDArray[np.int64]
+    n_documents: int
+
+    def merge(self, other: Sums) -> Sums:
+        """Return the sums of these documents and of others."""
+        return Sums(
+            self.total + other.total,
+            self.by_class + other.by_class,
+            self.sizes + other.sizes,
+            self.n_documents + other.n_documents,
+        )
+
+    def tally(self) -> Iterator[Tally]:
+        """Yield what is inside and outside of every class."""
+        for row, size in zip(self.by_class, self.sizes.tolist(), strict=True):
+            inside = row.toarray().ravel()
+            yield Tally(inside, self.total - inside, size, self.n_documents - size)
+
+
+def sum_values(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
+    """Return the sums of each feature's values, in O(nonzeros x labels)."""
     total = np.ones(X.shape[0]) @ X
     by_class = sparse.csr_matrix(indicator.T.astype(np.float64) @ X)
-    for row, n_inside in zip(by_class, np.diff(indicator.indptr), strict=True):
-        inside = row.toarray().ravel()
-        yield Tally(inside, total - inside, int(n_inside), X.shape[0] - int(n_inside))
+    return Sums(total, by_class, np.diff(indicator.indptr).astype(np.int64), X.shape[0])
+
+
+def sum_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
+    """Return the number of documents with each feature."""
+    ones = np.ones(X.nnz)
+    return sum_values(sparse.csr_matrix((ones, X.indices, X.indptr), X.shape), indicator)
 
 
 def tally_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Iterator[Tally]:
     """Yield the number of documents with each feature for every class: true and false positives."""
-    ones = np.ones(X.nnz)
-    return tally_values(sparse.csr_matrix((ones, X.indices, X.indptr), X.shape), indicator)
+    return sum_presence(X, indicator).tally()
 
 
 def information_gain(tally: Tally) -> NDArray[np.float64]:
@@ -299,7 +338,8 @@ _BY_LEARNING: dict[str, Callable[..., NDArray[np.float64]]] = {
     "exponentiated_gradient": exponentiated_gradient,
     "bayes_point": bayes_point,
 }
-CRITERIA = ("normal", *_BY_PRESENCE, *_BY_VALUES, *_BY_LEARNING, "least_squares", "random")
+COUNTED = (*_BY_PRESENCE, *_BY_VALUES)  # what depends on sums over the documents alone
+CRITERIA = ("normal", *COUNTED, *_BY_LEARNING, "least_squares", "random")
 
 
 def _score(
@@ -310,27 +350,29 @@ def _score(
     n_jobs: int | None,
 ) -> NDArray[np.float64]:
     """Return the scores by any criterion but the normal."""
-    shape = indicator.shape[1], X.shape[1]
     if by == "random":
+        shape = indicator.shape[1], X.shape[1]
         return np.asarray(rng.uniform(np.nextafter(0, 1), 1, shape))
-    if by in _BY_PRESENCE:
-        return _score_tallies(_BY_PRESENCE[by], tally_presence(X, indicator), shape)
-    if by in _BY_VALUES:
-        return _score_tallies(_BY_VALUES[by], tally_values(X, indicator), shape)
+    if by in COUNTED:
+        return score_sums(by, sum_for(by, X, indicator))
     if by == "least_squares":
         return np.abs(least_squares(X, indicator))
     return np.abs(_BY_LEARNING[by](X, indicator, seed=rng.randint(2**31), n_jobs=n_jobs))
 
 
-def _score_tallies(
-    criterion: Callable[[Tally], NDArray[np.float64]],
-    tallies: Iterator[Tally],
-    shape: tuple[int, int],
-) -> NDArray[np.float64]:
-    scores = np.zeros(shape)
-    for row, tally in zip(scores, tallies, strict=True):
+def sum_for(by: str, X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
+    """Return the sums that a criterion depends on: of presence, or of values."""
+    return (sum_presence if by in _BY_PRESENCE else sum_values)(X, indicator)
+
+
+def score_sums(by: str, sums: Sums) -> NDArray[np.float64]:
+    """Return the scores by a criterion that depends on sums alone, a row per class."""
+    criterion = (_BY_PRESENCE | _BY_VALUES)[by]
+    scores = np.zeros(sums.by_class.shape)
+    for row, tally in zip(scores, sums.tally(), strict=True):
         if tally.n_inside and tally.n_outside:
             row[:] = criterion(tally)
+    scores[:, sums.total == 0] = 0  # never seen: none of the values is negative
     return scores
 
 
@@ -341,7 +383,8 @@ def check_criterion(by: str) -> None:
         raise ValueError(f"by must be one of {names}. Got {by!r} instead.")
 
 
-def _check_sign(X: sparse.csr_matrix, by: str) -> None:
+def check_sign(X: sparse.csr_matrix, by: str) -> None:
+    """Raise a sentence about a negative value where a criterion allows none."""
     if by in (*_BY_VALUES, "winnow") and X.data.min(initial=0) < 0:
         raise ValueError(
             f"{by} needs values that are not negative. Got {X.data.min():g} among those of X; "

@@ -122,13 +122,32 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         self : BNSScaler
         """
         validate_data(self, X, skip_check_array=True)
-        rates = self.find_rates(shapes.n_positive, X.shape[0])
+        return self.take_shapes(shapes, output=output, zero_is_fixed=zero_is_fixed)
+
+    def take_shapes(self, shapes: Shapes, *, output: str, zero_is_fixed: bool) -> Self:
+        """Do what `fit_shapes` does, where the documents are not at hand.
+
+        Parameters
+        ----------
+        shapes : Shapes
+            What was learned.
+        output : {"probability", "log_odds"}
+            What was made of it.
+        zero_is_fixed : bool
+            Whether the image of zero was taken off.
+
+        Returns
+        -------
+        self : BNSScaler
+        """
+        rates = self.find_rates(shapes.n_positive, shapes.n_documents)
         parts = [
             separate_shapes(shapes, k, output, rates, zero_is_fixed=zero_is_fixed)
             for k in range(len(shapes.prior))
         ]
         # A feature's columns, one for each class, stand side by side.
         found = Separation(*(np.transpose(part).ravel() for part in zip(*parts, strict=True)))
+        self.n_features_in_ = found.bns.size
         self._set(found, zero_is_fixed=zero_is_fixed)
         return self
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 
-from spokeshave.kernels.counts import MISSING, N_BINS
+from spokeshave.kernels.counts import MISSING, N_BINS, ZERO
 from spokeshave.kernels.neighbours import draw, look_up
 from spokeshave.levels import (
     Census,
@@ -40,6 +40,12 @@ class Shapes(NamedTuple):
     positives: NDArray[np.int32]
     probability: NDArray[np.float64]
     prior: NDArray[np.float64]
+
+    @property
+    def n_documents(self) -> int:
+        """Documents: each of them is at one level of the first feature."""
+        first, end = self.levels.starts[:2]
+        return int(self.levels.sizes[first:end].sum())
 
     @property
     def n_positive(self) -> NDArray[np.int64]:
@@ -111,6 +117,73 @@ def count_documents(
         of_class = of_class[is_counted[of_class]]
         positives[k], n_positive[k] = count_class(census, of_class), of_class.size
     return LevelCounts(sizes, positives, int(is_counted.sum()), n_positive)
+
+
+class ValueCounts(NamedTuple):
+    """How many sparse documents have each value of each feature: all that shapes are made of.
+
+    Attributes
+    ----------
+    features, values : each pair that occurs, in order, a missing value after the others; no zeros
+    counts : documents with it, all and then those of each class (1 + classes x pairs)
+    totals : documents, all and then those of each class
+    n_features : features, those that no document has among them
+    """
+
+    features: NDArray[Any]
+    values: NDArray[np.float64]
+    counts: sparse.csr_matrix
+    totals: NDArray[np.int64]
+    n_features: int
+
+
+def place_values(found: ValueCounts, *, zero_is_apart: bool) -> tuple[Levels, LevelCounts]:
+    """Return the levels and the counts that a census of the documents gives.
+
+    Examples
+    --------
+    >>> having = sparse.csr_matrix([[1, 2], [1, 0]])  # of three documents, two of them of a class
+    >>> found = ValueCounts(np.array([0, 0]), np.array([3.0, 5.0]), having, np.array([3, 2]), 1)
+    >>> levels, counts = place_values(found, zero_is_apart=True)
+    >>> levels.values, counts.sizes, counts.positives
+    (array([ 0., nan, 3., 5.]), array([0, 0, 1, 2]), array([[1, 0, 1, 0]], dtype=int32))
+    """
+    features, n_features = found.features, found.n_features
+    starts, zero_level, at = _lay_out(found, zero_is_apart)
+    values = np.zeros(starts[-1])
+    values[starts[:-1] + MISSING] = np.nan
+    values[at] = found.values
+    sizes = np.zeros(values.size, np.int64)
+    positives = np.zeros((found.totals.size - 1, values.size), np.int32)
+    for row, documents in enumerate((sizes, *positives)):
+        of_row = slice(*found.counts.indptr[row : row + 2])
+        pairs, n_having = found.counts.indices[of_row], found.counts.data[of_row]
+        documents[at[pairs]] = n_having
+        stored = np.bincount(features[pairs], n_having, n_features)  # exact in double precision
+        documents[zero_level] = found.totals[row] - stored.astype(np.int64)
+    levels = Levels(starts, values, sizes, zero_level)
+    return levels, LevelCounts(sizes, positives, int(found.totals[0]), found.totals[1:])
+
+
+def _lay_out(
+    found: ValueCounts, zero_is_apart: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the levels of features start, which of them is zero, and that of each pair."""
+    features, values, n_features = found.features, found.values, found.n_features
+    is_missing = np.isnan(values)
+    n_pairs = np.bincount(features, minlength=n_features)
+    n_values = np.bincount(features[~is_missing], minlength=n_features)
+    starts = np.zeros(n_features + 1, np.int64)
+    np.cumsum(N_BINS + n_values + (not zero_is_apart), out=starts[1:])
+    rank = np.arange(values.size) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
+    at = starts[features] + N_BINS + rank
+    zero_level = starts[:-1] + ZERO
+    if not zero_is_apart:
+        at += values > 0
+        n_below = np.bincount(features[values < 0], minlength=n_features)
+        zero_level = starts[:-1] + N_BINS + n_below
+    at[is_missing] = starts[features[is_missing]] + MISSING
+    return starts, zero_level, at
 
 
 def estimate_shapes(

@@ -15,18 +15,21 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from spokeshave.documents import tidy
 from spokeshave.frames import FrameEncoder, find_feature, find_nominal, is_frame, list_named
-from spokeshave.levels import store_all, take_census
+from spokeshave.levels import Levels, store_all, take_census
 from spokeshave.neighbourhoods import choose_neighbors
 from spokeshave.shapes import (
     FeatureShape,
+    LevelCounts,
     Places,
     PlotMixin,
     Shapes,
+    ValueCounts,
     count_documents,
     draw_images,
     estimate_shapes,
     find_places,
     find_zeros,
+    place_values,
     take_shape,
 )
 from spokeshave.study import Given, Study, deal, restore
@@ -137,6 +140,41 @@ class LocalProbabilityShaper(PlotMixin, OneToOneFeatureMixin, TransformerMixin, 
         """
         self.learn(X, y)
         return self
+
+    def fit_counts(self, found: ValueCounts, classes: NDArray[Any]) -> Self:
+        """Do what `fit` does on sparse documents, from counts of them.
+
+        Parameters
+        ----------
+        found : ValueCounts
+            How many documents have each value, all and of each class; of two classes, the second.
+        classes : ndarray of shape (n_classes,)
+            Class labels; column numbers for multilabel targets.
+
+        Returns
+        -------
+        self : LocalProbabilityShaper
+        """
+        self.check_counts()
+        self.encoder_: FrameEncoder | None = None
+        self.n_features_in_, self.classes_ = found.n_features, classes
+        self._settle(is_sparse=True)
+        self._estimate(*place_values(found, zero_is_apart=self.zero_is_apart_))
+        return self
+
+    def check_counts(self) -> None:
+        """Raise where a parameter is bad, or asks for more than counts of documents can tell."""
+        self._check_parameters()
+        if self.cross_fit:
+            raise ValueError(
+                "cross_fit must be False to learn from counts: they do not tell which documents "
+                f"are in which part. Got {self.cross_fit!r} instead."
+            )
+        if self.n_neighbors == "auto":
+            raise ValueError(
+                "n_neighbors must be a number to learn from counts: they do not tell which "
+                "documents are in which part of a cross-validation. Got 'auto' instead."
+            )
 
     def fit_transform(self, X: Any, y: Any) -> Any:
         """Learn the shape of each feature and apply it, cross-fitted if ``cross_fit``.
@@ -255,21 +293,27 @@ class LocalProbabilityShaper(PlotMixin, OneToOneFeatureMixin, TransformerMixin, 
         self._check_parameters()
         table, y = self._check_table(X, y, reset=True)
         self.classes_, indicator = binarize(check_targets(y))
-        self.zero_is_apart_ = self.zero == "bin" or (self.zero == "auto" and sparse.issparse(table))
-        self.zero_is_fixed_ = self.zero_is_apart_ or sparse.issparse(table)
+        self._settle(is_sparse=sparse.issparse(table))
+        study = self._count(self._store(table), indicator)
+        self._estimate(study.census.levels, study.counts, study)
+        return study
+
+    def _settle(self, *, is_sparse: bool) -> None:
+        """Decide what becomes of zeros, and which features are nominal."""
+        self.zero_is_apart_ = self.zero == "bin" or (self.zero == "auto" and is_sparse)
+        self.zero_is_fixed_ = self.zero_is_apart_ or is_sparse
         named = [] if self.encoder_ is None else self.encoder_.named
         names = getattr(self, "feature_names_in_", None)
-        self.is_nominal_ = find_nominal(self.nominal, table.shape[1], names, named)
-        study = self._count(self._store(table), indicator)
-        levels, counts = study.census.levels, study.counts
-        if self.n_neighbors == "auto":
+        self.is_nominal_ = find_nominal(self.nominal, self.n_features_in_, names, named)
+
+    def _estimate(self, levels: Levels, counts: LevelCounts, study: Study | None = None) -> None:
+        if study is not None and self.n_neighbors == "auto":
             parts = study.count_parts()
             self.n_neighbors_ = choose_neighbors(levels, counts, parts, self.is_nominal_)
         else:
-            shape = indicator.shape[1], self.is_nominal_.size
+            shape = len(counts.positives), self.is_nominal_.size
             self.n_neighbors_ = np.full(shape, float(self.n_neighbors))
         self.shapes_ = estimate_shapes(levels, counts, self.n_neighbors_, self.is_nominal_)
-        return study
 
     def _count(self, given: Given, indicator: sparse.csc_matrix) -> Study:
         zero_is_apart = self.zero_is_apart_ or not self.zero_is_fixed_  # none is left out then

@@ -5,27 +5,23 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.calibration import fit_sigmoids, halve
 from spokeshave.curve import Choice, FeatureCurve
 from spokeshave.cuts import PAPER_FRACTIONS
-from spokeshave.cutting import find_cut, weigh_class
 from spokeshave.documents import tidy
 from spokeshave.evaluation import MEASURES
+from spokeshave.final import FINALS, Shaven, draw_seeds, score_shaven, shave
 from spokeshave.one_vs_rest import OneVsRestMixin, has_probability
-from spokeshave.path import warn_if_stopped_early
 from spokeshave.selection import check_n_features, forget_choice
-from spokeshave.solver import Stop
 from spokeshave.svm import DualLinearSVC, make_svc
 from spokeshave.targets import binarize, check_targets
-from spokeshave.tracing import decide_unit, feature_curve
+from spokeshave.tracing import feature_curve
 from spokeshave.trained import train
 
 LOWEST_F1 = 0.1  # with less, a threshold lets in far more of the rest than of the class
@@ -199,13 +195,8 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        X = tidy(X)
-        scores = np.asarray(X @ self.coef_.T)
-        if self.unit_:
-            squared_length = (X.power(2) @ self.kept_.T).toarray()
-            scores /= np.sqrt(np.where(squared_length > 0, squared_length, 1))
-        scores += self.intercept_
-        return self._shape_scores(scores)
+        scores = score_shaven(tidy(X), self.coef_, self.kept_, self.unit_)
+        return self._shape_scores(scores + self.intercept_)
 
     @available_if(has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -225,7 +216,7 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         for name, names in (
-            ("final", ("warm", "exact", "mask", "sv_set")),
+            ("final", FINALS),
             ("measure", tuple(MEASURES)),
             ("thresholds", ("auto", "best_f1", "zero")),
             ("average", ("macro", "micro", None)),
@@ -275,22 +266,29 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     def _make_final(self, X: Any, y: Any, svc: DualLinearSVC, cuts: NDArray[Any]) -> None:
         """Set the weights, the intercepts and the features kept."""
         trained = train(X, y, svc, self.by, self.aggregate, self.n_jobs, self.random_state)
-        self.unit_ = decide_unit(self.renormalize, self.final, trained)
-        classes = range(trained.coef.shape[0])
-        found = [find_cut(trained, k, cuts[k : k + 1], self._against) for k in classes]
         seed = svc.random_state if self.random_state is None else self.random_state
-        seeds = check_random_state(seed).randint(2**31, size=len(classes))
-        weighed = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
-            delayed(weigh_class)(trained, k, found[k], self.final, self.unit_, seeds[k])
-            for k in classes
+        shaven = shave(
+            trained,
+            cuts,
+            draw_seeds(seed, cuts.size),
+            against=self._against,
+            final=self.final,
+            renormalize=self.renormalize,
+            n_jobs=self.n_jobs,
         )
-        coef, intercept, gaps = zip(*weighed, strict=True)
-        warn_if_stopped_early(max(gaps), Stop(svc.tol, svc.max_iter), stacklevel=3)
-        self.coef_, self.intercept_ = np.array(coef), np.array(intercept) - self.thresholds_
-        kept = [cut.order[: cut.ends[0]] for cut in found]
-        counts = np.cumsum([0, *map(len, kept)])
-        ones = np.ones(counts[-1])
-        self.kept_ = sparse.csr_matrix((ones, np.concatenate(kept), counts), self.coef_.shape)
+        self.take(shaven)
+
+    def take(self, shaven: Shaven) -> None:
+        """Set the weights, the intercepts and the features kept, less the thresholds there are.
+
+        Parameters
+        ----------
+        shaven : Shaven
+            All classes at their cuts.
+        """
+        self.unit_, self.kept_ = shaven.unit, shaven.kept
+        self.coef_ = shaven.coef.toarray()
+        self.intercept_ = shaven.intercept - self.thresholds_
         self.features_ = np.unique(self.kept_.indices)
 
     def _find_thresholds(
@@ -303,9 +301,7 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             curve = self.curve_
         else:
             curve = self._trace(X, y, svc, self.final, np.unique(cuts))
-        at = np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)
-        found, is_found = curve.thresholds[at], curve.best_f1[at] >= LOWEST_F1
-        return np.where(np.isfinite(found) & is_found, found, 0.0)
+        return read_thresholds(curve, cuts)
 
     def _calibrate(
         self, X: Any, y: Any, indicator: sparse.csc_matrix, svc: DualLinearSVC, cut: Any
@@ -319,3 +315,10 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             half.fit(X[one], y[one])
             scores[other] = half.decision_function(X[other]).reshape(len(other), -1)
         return fit_sigmoids(scores - self.thresholds_, indicator, np.ones(len(scores)))
+
+
+def read_thresholds(curve: FeatureCurve, cuts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the threshold of the best F1 of each class at its cut, zero where that F1 is low."""
+    at = np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)
+    found, is_found = curve.thresholds[at], curve.best_f1[at] >= LOWEST_F1
+    return np.where(np.isfinite(found) & is_found, found, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite, prod
 from mmap import mmap
 from typing import Any, NamedTuple
@@ -62,17 +63,20 @@ def solve(
     seed: int,
     start: sparse.csr_matrix | None = None,
     n_jobs: int | None = None,
+    blocks: Sequence[int] | None = None,
 ) -> Solution:
     """Solve every class of a problem.
 
     ``start`` is a dual to start from (classes x documents), clipped into the box. Blocks and
-    seeds do not depend on ``n_jobs``, so neither does the result.
+    seeds do not depend on ``n_jobs``, so neither does the result. Of some ``blocks`` only, which
+    `deal_blocks` numbers, the solution has the rows of their classes, to the last digit what they
+    are of all. Documents without a weight have no part in how classes are dealt.
     """
     used = np.flatnonzero(problem.weight)
     if used.size == problem.weight.size:
-        return _solve_used(problem, stop, seed, start, n_jobs)
+        return _solve_used(problem, stop, seed, start, n_jobs, blocks)
     start = None if start is None else start[:, used]
-    solution = _solve_used(take_documents(problem, used), stop, seed, start, n_jobs)
+    solution = _solve_used(take_documents(problem, used), stop, seed, start, n_jobs, blocks)
     dual = solution.dual_coef
     shape = dual.shape[0], problem.weight.size
     spread = sparse.csr_matrix((dual.data, used[dual.indices], dual.indptr), shape=shape)
@@ -87,14 +91,27 @@ def take_documents(problem: Problem, documents: NDArray[np.intp]) -> Problem:
     )
 
 
+def take_classes(problem: Problem, classes: NDArray[np.intp]) -> Problem:
+    """Return the same problem for some of its classes."""
+    box, ridge = problem.box[classes], problem.ridge[classes]
+    return problem._replace(indicator=problem.indicator[:, classes], box=box, ridge=ridge)
+
+
 def _solve_used(
-    problem: Problem, stop: Stop, seed: int, start: sparse.csr_matrix | None, n_jobs: int | None
+    problem: Problem,
+    stop: Stop,
+    seed: int,
+    start: sparse.csr_matrix | None,
+    n_jobs: int | None,
+    blocks: Sequence[int] | None,
 ) -> Solution:
     """Solve a problem in which every document has a weight."""
     X = problem.X
     rank = rank_by_frequency(X)
     rows = make_rows(X.indptr, rank[X.indices], X.data, problem.weight)
-    return solve_rows(rows, rank, problem, stop, seed=seed, start=start, n_jobs=n_jobs)
+    return solve_rows(
+        rows, rank, problem, stop, seed=seed, start=start, n_jobs=n_jobs, blocks=blocks
+    )
 
 
 def solve_rows(
@@ -107,20 +124,25 @@ def solve_rows(
     start: sparse.csr_matrix | None = None,
     n_jobs: int | None = None,
     keep_dual: bool = True,
+    blocks: Sequence[int] | None = None,
 ) -> Solution:
     """Solve a problem whose documents are given as rows, feature j under the number ``rank[j]``.
 
     The documents of the problem itself are not looked at. Without ``keep_dual`` the dual returned
     is empty: of many classes it takes more memory than the documents.
     """
-    n_classes = problem.indicator.shape[1]
+    dealt = dict(enumerate(deal_blocks(problem.indicator)))
+    if blocks is not None:
+        dealt = {number: dealt[number] for number in blocks}
+    classes = np.sort(np.concatenate(list(dealt.values())))
+    n_classes, row = classes.size, np.empty(problem.indicator.shape[1], np.intp)
+    row[classes] = np.arange(n_classes)
     coef = np.empty((n_classes, rank.size))
-    blocks = _deal_blocks(problem.indicator)
     # Weights are written where they are to stay: they are most of what a fit holds.
     solved = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator", batch_size=1)(
         delayed(_solve_block)(
             rows,
-            _take_block(problem, start, block),
+            _take_block(problem, start, block, row),
             problem.bias,
             rank,
             stop,
@@ -128,13 +150,13 @@ def solve_rows(
             coef,
             keep_dual,
         )
-        for number, block in enumerate(blocks)
+        for number, block in dealt.items()
     )
     intercept, objective, gap = np.empty((3, n_classes))
     n_passes = np.empty(n_classes, np.int64)
     dual = [sparse.csr_matrix((0, 0))] * n_classes
-    for block, answers in zip(blocks, solved, strict=True):
-        for k, answer in zip(block, answers, strict=True):
+    for block, answers in zip(dealt.values(), solved, strict=True):
+        for k, answer in zip(row[block], answers, strict=True):
             dual[k], intercept[k], n_passes[k], objective[k], gap[k] = answer
     return Solution(sparse.vstack(dual, format="csr"), coef, intercept, objective, gap, n_passes)
 
@@ -147,18 +169,28 @@ def rank_by_frequency(X: sparse.csr_matrix) -> NDArray[np.uint32]:
     return rank
 
 
-def _deal_blocks(indicator: sparse.csc_matrix) -> list[NDArray[np.intp]]:
+def deal_blocks(indicator: sparse.csc_matrix) -> list[NDArray[np.intp]]:
     """Deal the classes, frequent ones first, to an even number of blocks of like size."""
-    n_classes = indicator.shape[1]
-    n_blocks = min(n_classes, 2 * -(-n_classes // (2 * LANES)))
+    n_blocks = count_blocks(indicator.shape[1])
     by_size = np.argsort(-np.diff(indicator.indptr), kind="stable")
     return [by_size[first::n_blocks] for first in range(n_blocks)]
 
 
-class _Block(NamedTuple):
-    """Some of the classes: signs (documents x classes), costs, and a dual to start from."""
+def count_blocks(n_classes: int) -> int:
+    """Return how many blocks so many classes are dealt to.
 
-    classes: NDArray[np.intp]
+    Examples
+    --------
+    >>> count_blocks(1), count_blocks(20), count_blocks(100)
+    (1, 2, 8)
+    """
+    return min(n_classes, 2 * -(-n_classes // (2 * LANES)))
+
+
+class _Block(NamedTuple):
+    """Some of the classes: rows of the solution, signs (documents x classes), costs, a start."""
+
+    rows: NDArray[np.intp]
     y: NDArray[np.int8]
     box: NDArray[np.float64]
     ridge: NDArray[np.float64]
@@ -166,14 +198,17 @@ class _Block(NamedTuple):
 
 
 def _take_block(
-    problem: Problem, start: sparse.csr_matrix | None, block: NDArray[np.intp]
+    problem: Problem,
+    start: sparse.csr_matrix | None,
+    block: NDArray[np.intp],
+    row: NDArray[np.intp],
 ) -> _Block:
     y = 2 * problem.indicator[:, block].toarray() - 1
     box, ridge = problem.box[block], problem.ridge[block]
     if start is None:
-        return _Block(block, y, box, ridge, None)
+        return _Block(row[block], y, box, ridge, None)
     upper = np.where(y > 0, box[:, 1], box[:, 0]) * problem.weight[:, None]
-    return _Block(block, y, box, ridge, np.clip(start[block].toarray().T * y, 0, upper) * y)
+    return _Block(row[block], y, box, ridge, np.clip(start[block].toarray().T * y, 0, upper) * y)
 
 
 def _solve_block(
@@ -208,7 +243,7 @@ def _solve_block(
         b, passes, objective, gap = settle(
             rows, task, bias, beta_k, w, b, margins_k, Stop(stop.tol, left), seed
         )
-        coef[block.classes[k]] = w[rank]
+        coef[block.rows[k]] = w[rank]
         dual = sparse.csr_matrix(beta_k[None, :] if keep_dual else (1, n_documents))
         answers.append((dual, b, passes + n_sweeps, objective, gap))
     return answers

@@ -189,27 +189,37 @@ def sparsity_curve(
            [0.7, 6. ]])
     """
     X = tidy(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X"))
-    rankings = _check_rankings(ranking, X.shape[1])
+    rankings = check_rankings(ranking, X.shape[1])
     found_cuts = check_cuts(cuts, X.shape[1])
-    frequency = count_documents(X)
-    counted = [_count(each, found_cuts, frequency, X.shape[0]) for each in rankings.values()]
+    return trace_sparsity(rankings, found_cuts, count_documents(X), X.shape[0])
+
+
+def trace_sparsity(
+    rankings: dict[str, Ranking],
+    cuts: NDArray[Any],
+    frequency: NDArray[np.intp],
+    n_documents: int,
+) -> SparsityCurve:
+    """Return the curve of documents, given how many of them each feature is in."""
+    counted = [_count(each, cuts, frequency, n_documents) for each in rankings.values()]
     n_features, nonzeros = map(np.array, zip(*counted, strict=True))
-    stored = np.rint(nonzeros * X.shape[0]).astype(np.intp)
+    stored = np.rint(nonzeros * n_documents).astype(np.intp)
     per_feature = INDEX_BYTES + VALUE_BYTES
     return SparsityCurve(
         rankings=rankings,
         classes=next(iter(rankings.values())).classes,
-        cuts=found_cuts,
+        cuts=cuts,
         n_features=n_features,
         nonzeros=nonzeros,
-        matrix_bytes=per_feature * stored + POINTER_BYTES * (X.shape[0] + 1),
+        matrix_bytes=per_feature * stored + POINTER_BYTES * (n_documents + 1),
         model_bytes=per_feature * n_features + VALUE_BYTES,
         frequency=frequency,
-        n_documents=X.shape[0],
+        n_documents=n_documents,
     )
 
 
-def _check_rankings(given: Any, n_features: int) -> dict[str, Ranking]:
+def check_rankings(given: Any, n_features: int) -> dict[str, Ranking]:
+    """Return rankings by name, or raise where they are not of the same classes and features."""
     rankings = {given.by: given} if isinstance(given, Ranking) else given
     if not isinstance(rankings, Mapping) or not rankings:
         raise ValueError(

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.scaling import BNSScaler
-from spokeshave.shapes import FeatureShape, PlotMixin
+from spokeshave.shapes import FeatureShape, PlotMixin, ValueCounts
 from spokeshave.shaping import LocalProbabilityShaper
 
 NORMS = ("l2", "l1", "max", None)
@@ -122,6 +122,49 @@ default="local_probability"
             self._run_stages(X, y)
         return self
 
+    def fit_counts(self, found: ValueCounts, classes: NDArray[Any]) -> Self:
+        """Do what `fit` does on sparse documents, from counts of them.
+
+        Parameters
+        ----------
+        found : ValueCounts
+            How many documents have each value, all and of each class; of two classes, the second.
+        classes : ndarray of shape (n_classes,)
+            Class labels; column numbers for multilabel targets.
+
+        Returns
+        -------
+        self : FeatureShaper
+        """
+        self.check_counts()
+        self.shaper_, self.scaler_ = self._make_stages()
+        self.shaper_.fit_counts(found, classes)
+        if self.scaler_ is not None:
+            self.scaler_.take_shapes(self.shaper_.shapes_, **self._tell_output())
+        self.standardizer_: StandardScaler | None = None
+        self.n_features_in_ = found.n_features
+        return self
+
+    def check_counts(self) -> None:
+        """Raise where a parameter is bad, or asks for more than counts of documents can tell."""
+        shaper, scaler = self._make_stages()
+        if not isinstance(shaper, LocalProbabilityShaper):
+            raise ValueError(
+                "shape must be 'local_probability', 'log_odds' or a LocalProbabilityShaper to "
+                f"learn from counts. Got {self.shape!r} instead."
+            )
+        shaper.check_counts()
+        if not isinstance(scaler, BNSScaler | None):
+            raise ValueError(
+                "scale must be 'bns', 'times_bns', None or a BNSScaler to learn from counts. "
+                f"Got {self.scale!r} instead."
+            )
+        if self.keep_raw:
+            raise ValueError(
+                "keep_raw must be False to learn from counts: they tell nothing of features as "
+                f"they are. Got {self.keep_raw!r} instead."
+            )
+
     def fit_transform(self, X: Any, y: Any) -> Any:
         """Learn what the stages do, and do it.
 
@@ -207,12 +250,15 @@ default="local_probability"
             names = names if stage is None else stage.get_feature_names_out(names)
         return np.array([*kept, *names], object)
 
-    def _run_stages(self, X: Any, y: Any) -> Any:
-        """Fit shaper and scaler; return what they make of the documents."""
+    def _make_stages(self) -> tuple[Any, Any]:
+        """Return shaper and scaler, not yet fitted."""
         if self.norm not in NORMS:
             raise ValueError(f"norm must be 'l2', 'l1', 'max' or None. Got {self.norm!r} instead.")
-        self.shaper_ = make_shaper(self.shape, self.n_jobs)
-        self.scaler_ = make_scaler(self.scale, self.n_jobs)
+        return make_shaper(self.shape, self.n_jobs), make_scaler(self.scale, self.n_jobs)
+
+    def _run_stages(self, X: Any, y: Any) -> Any:
+        """Fit shaper and scaler; return what they make of the documents."""
+        self.shaper_, self.scaler_ = self._make_stages()
         X, y = self._check(X, y, reset=True)
         shaped = X if self.shaper_ is None else self.shaper_.fit_transform(X, y)
         shaped = self._fit_scaler(shaped, y)
@@ -230,9 +276,13 @@ default="local_probability"
             raise ValueError("scale must not be 'center' for sparse documents: it would fill them.")
         is_known = isinstance(shaper, LocalProbabilityShaper) and not shaper.cross_fit
         if is_known and isinstance(scaler, BNSScaler):
-            how = {"output": shaper.output, "zero_is_fixed": shaper.zero_is_fixed_}
-            return scaler.fit_shapes(X, shaper.shapes_, **how).stretch_columns(X)
+            shapes = shaper.shapes_
+            return scaler.fit_shapes(X, shapes, **self._tell_output()).stretch_columns(X)
         return X if scaler is None else scaler.fit_transform(X, y)
+
+    def _tell_output(self) -> dict[str, Any]:
+        """Return what the scaler has to know of what the shaper makes of its shapes."""
+        return {"output": self.shaper_.output, "zero_is_fixed": self.shaper_.zero_is_fixed_}
 
     def _take_raw(self, X: Any) -> Any:
         """Return the features that are amounts, as numbers."""

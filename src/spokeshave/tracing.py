@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -189,12 +189,12 @@ def feature_curve(
     names = classes[-indicator.shape[1] :]
     if X_test is None and y_test is None:
         folds = _trace_folds(plan, X, y, indicator, names, 5 if cv is None else cv)
-        return _gather(plan, names, folds, "cross-validation", start)
+        return gather_folds(plan, names, folds, "cross-validation", start)
     if cv is not None or X_test is None or y_test is None:
         raise ValueError("Give X_test and y_test, or cv, and not both.")
     X_test, y_test = check_documents(X_test, y_test, like=X)
-    folds = [_trace(plan, X, y, X_test, align(y_test, y, classes), names)]
-    return _gather(plan, names, folds, "test set", start)
+    folds = [trace_fold(plan, X, y, X_test, align(y_test, y, classes), names)]
+    return gather_folds(plan, names, folds, "test set", start)
 
 
 def _check_choices(
@@ -231,21 +231,27 @@ def _trace_folds(
         plan = replace(plan, estimator=clone(plan.estimator))
     splits = check_cv(cv, y, classifier=True).split(X, y)
     return [
-        _trace(plan, X[train], y[train], X[test], indicator[test], names) for train, test in splits
+        trace_fold(plan, X[train], y[train], X[test], indicator[test], names)
+        for train, test in splits
     ]
 
 
-def _trace(
+def trace_fold(
     plan: Plan,
     X: sparse.csr_matrix,
     y: Any,
     X_test: sparse.csr_matrix,
     indicator: sparse.csc_matrix,
     names: NDArray[Any],
+    blocks: Sequence[int] | None = None,
 ) -> Fold:
-    """Train on X and y; measure on the test documents, which have a column per class named."""
+    """Train on X and y; measure on the test documents, which have a column per class named.
+
+    Of some of the solver's ``blocks`` only, for the classes in them.
+    """
     start = perf_counter()
-    trained = train(X, y, plan.estimator, plan.by, plan.aggregate, plan.n_jobs, plan.random_state)
+    how = plan.by, plan.aggregate, plan.n_jobs, plan.random_state
+    trained = train(X, y, plan.estimator, *how, blocks)
     fit_seconds = perf_counter() - start
     unit = decide_unit(plan.renormalize, plan.method, trained)
     shared = find_cut(trained, 0, plan.cuts, plan.against) if plan.aggregate else None
@@ -332,7 +338,7 @@ def decide_unit(renormalize: bool | None, method: str, trained: Trained) -> bool
     return method != "mask" and trained.has_unit_rows
 
 
-def _gather(
+def gather_folds(
     plan: Plan, names: NDArray[Any], folds: list[Fold], evaluated_on: str, start: float
 ) -> FeatureCurve:
     """Return the curve over all folds; a class counts nothing in a fold that does not train it."""

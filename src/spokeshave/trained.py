@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.kernels.ranks import order_nonzero
 from spokeshave.kernels.rows import Rows, make_rows
+from spokeshave.path import warn_if_stopped_early
 from spokeshave.pruning import count_documents
 from spokeshave.ranking import Ranking, rank_by_normal, rank_features
-from spokeshave.solver import Problem, Stop, rank_by_frequency
+from spokeshave.solver import Problem, Stop, deal_blocks, rank_by_frequency, solve, take_classes
 from spokeshave.svm import DualLinearSVC, pose
 from spokeshave.targets import binarize
 
@@ -90,15 +93,23 @@ def train(
     aggregate: str | None,
     n_jobs: int | None,
     random_state: Any,
+    blocks: Sequence[int] | None = None,
 ) -> Trained:
-    """Return the model, fitted unless it is, and the ranking that the cuts follow."""
+    """Return the model, fitted unless it is, and the ranking that the cuts follow.
+
+    Of some of the solver's ``blocks`` only, for those of the classes, which have rankings of their
+    own then.
+    """
     default = DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
     model = default if estimator is None else estimator
+    if blocks is not None:
+        assert aggregate is None
+        return _train_blocks(X, y, model, by, n_jobs, random_state, blocks)
     if not is_fitted(model):
         model = clone(model).fit(X, y)
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
-    coef, intercept = _read_weights(model, classes, names.size, X.shape[1])
+    coef, intercept = read_weights(model, classes, names.size, X.shape[1])
     ranking = None
     if by != "normal":
         ranking = rank_features(X, y, by, random_state=random_state, n_jobs=n_jobs)
@@ -106,6 +117,31 @@ def train(
         ranking = (ranking or rank_by_normal(coef, names)).aggregate(aggregate)
     dual = _read_dual(model, X, y, indicator) if isinstance(model, DualLinearSVC) else None
     return Trained(X, indicator, names, coef, intercept, ranking, dual)
+
+
+def _train_blocks(
+    X: sparse.csr_matrix,
+    y: Any,
+    svc: DualLinearSVC,
+    by: str,
+    n_jobs: int | None,
+    random_state: Any,
+    blocks: Sequence[int],
+) -> Trained:
+    classes, indicator = binarize(y)
+    dealt, names = deal_blocks(indicator), classes[-indicator.shape[1] :]
+    chosen = np.sort(np.concatenate([dealt[number] for number in blocks]))
+    problem, stop = pose(svc, X, y, indicator, np.ones(X.shape[0])), Stop(svc.tol, svc.max_iter)
+    seed = check_random_state(svc.random_state).randint(2**31)  # as the estimator draws it
+    solution = solve(problem, stop, seed=seed, n_jobs=n_jobs, blocks=blocks)
+    warn_if_stopped_early((solution.gap / solution.objective).max(), stop, stacklevel=3)
+    ranking = None
+    if by != "normal":
+        ranking = rank_features(X, y, by, random_state=random_state, n_jobs=n_jobs)
+        ranking = Ranking(ranking.scores[chosen], names[chosen], by)
+    dual = Dual(solution.dual_coef, take_classes(problem, chosen), stop)
+    inside = indicator[:, chosen]
+    return Trained(X, inside, names[chosen], solution.coef, solution.intercept, ranking, dual)
 
 
 def is_fitted(model: Any) -> bool:
@@ -117,9 +153,10 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def _read_weights(
+def read_weights(
     model: Any, classes: NDArray[Any], n_rows: int, n_features: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weights and intercepts of a fitted linear model, or raise where it has others."""
     if not hasattr(model, "coef_"):
         raise ValueError(
             f"estimator must be a linear model with coef_. Got {type(model).__name__}, "

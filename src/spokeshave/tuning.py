@@ -90,17 +90,29 @@ def tune_C(
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
     check_consistent_length(X, y)
-    scorer = check_scoring(estimator, scoring)
     folds = check_cv(cv, y, classifier=True).split(X, y)
     # Two classes are one block of work, so then the folds are what can run side by side.
     one_block = type_of_target(y) == "binary"
     outer, inner = (estimator.n_jobs, 1) if one_block else (1, estimator.n_jobs)
-    model = _prepare(estimator, scoring).set_params(n_jobs=inner)
+    model = clone(estimator).set_params(n_jobs=inner)
     scores = Parallel(n_jobs=outer, prefer="threads", batch_size=1)(
-        delayed(_score_fold)(clone(model), X, y, values, train, test, scorer)
-        for train, test in folds
+        delayed(score_fold)(model, X, y, values, train, test, scoring) for train, test in folds
     )
     return _choose(values, scores)
+
+
+def score_fold(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    Cs: tuple[float, ...],
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    scoring: Any = None,
+) -> list[float]:
+    """Return the score of each C on the test documents of a fold."""
+    scorer = check_scoring(split_steps(estimator)[1], scoring)
+    return _score_fold(_prepare(estimator, scoring), X, y, Cs, train, test, scorer)
 
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -135,10 +147,8 @@ def choose_C(
     """
     if is_settled(y, Cs):
         return take_middle(Cs)
-    model = _prepare(estimator, scoring)
-    scorer = check_scoring(split_steps(model)[1], scoring)
     scores = [
-        _score_fold(clone(model), X, y, Cs, train, test, scorer)
+        score_fold(estimator, X, y, Cs, train, test, scoring)
         for train, test in folds
         if np.unique(y[train]).size == 2
     ]

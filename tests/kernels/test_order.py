@@ -8,7 +8,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, precision_recall_curve, roc_auc_score
 
-from spokeshave.kernels.order import count_top, find_best_f1, place, tally, win_pairs
+from spokeshave.kernels.order import (
+    count_top,
+    find_best_f1,
+    place,
+    place_cuts,
+    sum_up,
+    tally,
+    win_pairs,
+)
 
 FINITE = st.floats(-1e6, 1e6)
 TIED = st.integers(-3, 3).map(float)
@@ -120,10 +128,56 @@ def test_tally_is_the_parts_together(problem):
         )
 
 
-def test_counts_of_two_parts_add_up(rng):
-    scores, positive = rng.integers(0, 9, 200).astype(float), rng.random(200) < 0.2
-    positives, reached, tied = count(scores, positive)
-    halves = np.zeros((2, positives.size), np.int64)
-    for half in np.array_split(scores[~positive], 2):
-        place(half, positives, np.empty(17, np.uint32), *halves)
-    np.testing.assert_array_equal(halves, [reached, tied])
+def place_parts(rows, positives, parts, n_cells=8):
+    """Place negatives (cuts x documents) part by part; return the counts, added up."""
+    reached, tied = np.zeros((2, *positives.shape), np.int64)
+    above = np.zeros(len(rows), np.int64)
+    for part in parts:
+        table = np.empty(n_cells + 1, np.uint32)
+        place_cuts(np.take(rows, part, axis=1), positives, table, reached, tied, above)
+    return reached, tied, above
+
+
+def sum_up_naively(scores, positive, top):
+    """Return a row of counts the slow way: from every pair, and from every threshold."""
+    inside, outside = scores[positive], scores[~positive]
+    won = sum((p > q) + 0.5 * (p == q) for p in inside for q in outside)
+    found = []
+    for threshold in sorted(set(inside), reverse=True):
+        true, false = (inside >= threshold).sum(), (outside >= threshold).sum()
+        found.append((2 * true / (true + false + inside.size), true, false, threshold))
+    _, true, false, threshold = max(found, key=lambda each: each[0])  # the first of equals
+    taken = count_top_naively(scores, positive, top)
+    return [won, true, false, (inside > 0).sum(), (outside > 0).sum(), taken, threshold]
+
+
+@settings(deadline=None)
+@given(scored(), st.data())
+def test_counts_do_not_depend_on_the_parts(problem, data):
+    scores, positive = problem
+    rows = np.array([scores, -scores, np.maximum(scores, 0)])
+    positives = np.sort(np.compress(positive, rows, axis=1), axis=1)
+    negatives = np.compress(~positive, rows, axis=1)
+    n = negatives.shape[1]
+    edges = data.draw(st.lists(st.integers(0, n), max_size=4).map(sorted))
+    parts = np.split(np.array(data.draw(st.permutations(range(n)))), edges)
+    placed = place_parts(negatives, positives, parts, data.draw(st.sampled_from([1, 64])))
+    for reached, tied, above, s, p in zip(*placed, negatives, positives, strict=True):
+        np.testing.assert_array_equal([reached, tied], place_naively(s, p))
+        assert above == sum(s > 0)
+
+
+@settings(deadline=None)
+@given(scored(), st.integers(1, 25))
+def test_sums_are_those_of_plain_python_and_of_a_tally(problem, top):
+    scores, positive = problem
+    rows = np.array([scores, -scores])
+    positives = np.sort(np.compress(positive, rows, axis=1), axis=1)
+    negatives = np.compress(~positive, rows, axis=1)
+    placed = place_parts(negatives, positives, np.array_split(np.arange(negatives.shape[1]), 2))
+    found, at_once = np.empty((2, 2, 7))
+    sum_up(positives, *placed, negatives.shape[1], top, found)
+    for row, s in zip(found, rows, strict=True):
+        np.testing.assert_allclose(row, sum_up_naively(s, positive, top), rtol=1e-12)
+    tally(np.where(positive, -np.inf, rows), positives, np.empty(9, np.uint32), top, at_once)
+    np.testing.assert_array_equal(found, at_once)

@@ -224,7 +224,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self : BudgetedSVC
         """
         # Vectors are brought to length one, as they are when they are read as a whole.
-        norm = self._check_vectorizer().norm if feed.is_text else "l2"
+        norm = self.check_vectorizer().norm if feed.is_text else "l2"
         self._run(feed, norm, reporter or (Teller() if self.verbose else Reporter()))
         if not feed.is_text:
             self.n_features_in_ = getattr(feed, "n_features", None) or self.survey_.n_features
@@ -291,20 +291,20 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _run(self, feed: Feed, norm: str | None, reporter: Reporter) -> None:
-        svc = make_svc(self.estimator, self.n_jobs, self.random_state)
-        vectorizer = self._check_vectorizer()
-        self._check_parameters(svc)
+        vectorizer = self.check_vectorizer()
+        self._check_parameters(make_svc(self.estimator, self.n_jobs, self.random_state))
         has_values = not feed.is_text or vectorizer.weighting != "binary"
         if not is_compiled(is_text=feed.is_text, has_values=has_values):
             reporter.say("kernels are compiled first; that takes a minute, once")
         prepare(is_text=feed.is_text, has_values=has_values)
-        request = self._make_request(svc, vectorizer, feed, norm)
+        request = self.make_request(feed, norm)
         with self._open_workplace(feed, request) as workplace:
             request = replace(request, seed=workplace.remember("seed", request.seed))
             result = run(feed, request, workplace, reporter)
-        self._take(result, feed, norm)
+        self.take(result, feed, norm)
 
-    def _check_vectorizer(self) -> DocumentVectorizer:
+    def check_vectorizer(self) -> DocumentVectorizer:
+        """Return what makes rows of texts, or raise where it cannot."""
         vectorizer: Any = DocumentVectorizer() if self.vectorizer is None else self.vectorizer
         if not isinstance(vectorizer, DocumentVectorizer):
             raise ValueError(
@@ -329,9 +329,23 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
                 f"tolerance must be from 0 to below 1. Got {self.tolerance!r} instead."
             )
 
-    def _make_request(
-        self, svc: DualLinearSVC, vectorizer: DocumentVectorizer, feed: Feed, norm: str | None
-    ) -> Request:
+    def make_request(self, feed: Any, norm: str | None) -> Request:
+        """Return what is asked of a run.
+
+        Parameters
+        ----------
+        feed : Feed
+            The documents; how they are labelled matters, and nothing else of them.
+        norm : {"l2", "l1"} or None
+            The length that documents are brought to.
+
+        Returns
+        -------
+        request : Request
+        """
+        svc = make_svc(self.estimator, self.n_jobs, self.random_state)
+        vectorizer = self.check_vectorizer()
+        self._check_parameters(svc)
         seed = svc.random_state if self.random_state is None else self.random_state
 
         def pose(names: NDArray[Any], codes: NDArray[np.intp], survey: Survey) -> Objective:
@@ -389,7 +403,18 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             "random_state": describe(self.random_state),
         }
 
-    def _take(self, result: Result, feed: Feed, norm: str | None) -> None:
+    def take(self, result: Result, feed: Any, norm: str | None) -> None:
+        """Take the outcome of a run.
+
+        Parameters
+        ----------
+        result : Result
+            What came out.
+        feed : Feed
+            The documents; whether they are texts, and how they are labelled, matters.
+        norm : {"l2", "l1"} or None
+            The length that documents were brought to.
+        """
         self.classes_ = result.classes
         self.multilabel_ = feed.is_multilabel
         self.is_text_, self.norm_ = feed.is_text, norm

@@ -125,7 +125,8 @@ def _train_each(objective: Objective, setting: Setting, coef: NDArray[np.float64
     if len(setting.shards) == 1:
         with setting.shards[0].open() as block:
             yield from parallel(
-                delayed(_train_here)(objective, setting, block, k, coef[k]) for k in classes
+                delayed(train_here)(objective, setting.stop, setting.seed, block, k, coef[k])
+                for k in classes
             )
     else:
         setting.folder.mkdir(exist_ok=True)
@@ -134,20 +135,21 @@ def _train_each(objective: Objective, setting: Setting, coef: NDArray[np.float64
         )
 
 
-def _train_here(
-    objective: Objective, setting: Setting, block: Block, k: int, w: NDArray[np.float64]
+def train_here(
+    objective: Objective, stop: Stop, seed: int, block: Block, k: int, w: NDArray[np.float64]
 ) -> Found:
     """Train one class on documents that are all in memory."""
-    task = _pose(objective, block, k)
+    task = pose(objective, block, k)
     beta, margins = np.zeros((2, block.n_documents))
     b, _, primal, gap = polish(
         *(block.rows, task, objective.bias, beta, w, 0.0, margins),
-        *(setting.stop.tol, setting.stop.max_passes, setting.seed + k),
+        *(stop.tol, stop.max_passes, seed + k),
     )
     return Found(b, primal, gap, 0)
 
 
-def _pose(objective: Objective, block: Block, k: int) -> Task:
+def pose(objective: Objective, block: Block, k: int) -> Task:
+    """Return the problem of one class."""
     return Task(block.find_class(int(objective.codes[k])), objective.box[k], objective.ridge[k])
 
 
@@ -230,19 +232,19 @@ def _go_round(
     for shard in setting.shards:
         size = shard.n_nonzeros + len(shard)
         with shard.open() as block:
-            task = _pose(objective, block, k)
+            task = pose(objective, block, k)
             margins, violation = np.empty((2, len(shard)))
             score(block.rows, w, b, margins)
             beta = dual.map(shard.documents)
             primal_here, gap_here = judge(block.rows, task, beta, margins, violation)
             share = (room - gathered.n_bytes) * size // max(left, 1)
-            chosen = _choose(block.rows, violation, share, random)
+            chosen = choose_restless(block.rows, violation, share, random)
             gathered.add(block.rows, task.y, beta, margins, chosen, shard.documents)
         primal, gap, left = primal + primal_here, gap + gap_here, left - size
     return primal, gap, gathered
 
 
-def _choose(
+def choose_restless(
     rows: Rows, violation: NDArray[np.float64], room: int, random: np.random.Generator
 ) -> NDArray[np.intp]:
     """Return documents that do not rest, as many of them as there is room for."""

@@ -22,6 +22,11 @@ THINNING = 0.85  # of the documents stay when there are too many
 USEFUL = 0.6  # of the words are in two documents, about; the others get no weight
 
 
+def draw_lots(seed: int, first: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the lots of documents, and which of them are to judge by, given the first's number."""
+    return draw(seed, first, n), draw(seed + 1, first, n) < JUDGES
+
+
 class Sample:
     """A random subset of documents: each has a lot, and those with the lowest lots are kept.
 
@@ -107,9 +112,20 @@ class Sample:
 
     def add(self, batch: Batch, n_classes: int, words: Words | None = None) -> None:
         """Draw lots for more documents, and keep those with low ones."""
-        lots = draw(self.seed, self.n_seen, batch.n_documents)
-        judges = draw(self.seed + 1, self.n_seen, batch.n_documents) < JUDGES
+        self.add_drawn(
+            batch, *draw_lots(self.seed, self.n_seen, batch.n_documents), n_classes, words
+        )
         self.n_seen += batch.n_documents
+
+    def add_drawn(
+        self,
+        batch: Batch,
+        lots: NDArray[np.float64],
+        judges: NDArray[np.bool_],
+        n_classes: int,
+        words: Words | None = None,
+    ) -> None:
+        """Keep those of some documents that have low lots; ``judges`` are to judge by."""
         is_low = lots < self.highest
         for store, kept, chosen in (
             (self.train, self._lots[0], is_low & ~judges),

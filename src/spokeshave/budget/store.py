@@ -23,7 +23,7 @@ class Batch(NamedTuple):
 
     indptr: NDArray[Any]
     features: NDArray[Any]
-    values: NDArray[np.float32] | None
+    values: NDArray[Any] | None
     code_ends: NDArray[Any]
     codes: NDArray[np.int32]
 

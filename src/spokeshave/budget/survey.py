@@ -35,6 +35,8 @@ class Survey:
         Documents of each class.
     smallest : ndarray of uint64
         The smallest hashes of its distinct words, in order, at most ``N_SMALLEST``.
+    n_counted : int or None
+        How many distinct words there are, where all have been counted.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Survey:
     n_features: int = 0
     class_counts: Counter[str] = field(default_factory=Counter)
     smallest: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+    n_counted: int | None = None
 
     @property
     def n_words(self) -> int:
@@ -57,6 +60,8 @@ class Survey:
 
         Bar-Yossef et al. (2002): among uniform hashes, the k-th smallest tells how many there are.
         """
+        if self.n_counted is not None:
+            return self.n_counted
         if self.smallest.size < N_SMALLEST:
             return int(self.smallest.size)
         return round((N_SMALLEST - 1) / (float(self.smallest[-1]) / 2**64))

@@ -70,6 +70,7 @@ def fit(
     memory: options.Memory = None,
     nonzeros: options.Nonzeros = None,
     work: options.Work = None,
+    cluster: options.Cluster = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
     under: options.Under = None,
@@ -85,6 +86,7 @@ def fit(
     smallest cut within one standard error of the best, and trains the final model on what it
     keeps. Writes the model, the record of the run, and a report to open in a browser. With
     --memory it says what it is going to do, and trains on everything in no more memory than that.
+    With --cluster workers do all of it.
 
     Example: spokeshave fit tickets.csv --text body --label queue
     """
@@ -106,6 +108,14 @@ def fit(
     reading = Reading(
         source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
+    if cluster is not None:
+        from spokeshave.cli.cluster import check_parts, fit_parts, make_limits, name_parts
+
+        check_parts(reading, work)
+        limits = make_limits(memory, nonzeros, settings)
+        prefix = choose_prefix(out, name_parts(source))
+        report_run(*fit_parts(cluster, reading, settings, limits, prefix, printer), printer)
+        return
     prefix = choose_prefix(out, source)
     if memory is not None:
         from spokeshave.cli.budget import check_alone, make_budget, run_budget

@@ -15,6 +15,7 @@ CRITERIA = (
 AGAINST = ("features", "sparsity")
 MEASURES = ("best_f1", "f1", "auc", "accuracy", "precision_at_20")
 DOCUMENTS, JOB, BUDGET, OUTPUT = "Documents", "Job", "Budget", "Output"  # panels of the help
+CLUSTER = "Cluster"
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "svmlight", "arff", "folders", "reuters")
 
 Source = Annotated[
@@ -156,14 +157,15 @@ Memory = Annotated[
     str | None,
     typer.Option(
         help="Memory the whole run may take, as 2GB: features are ranked on what fits, and the "
-        "model is trained on everything.",
+        "model is trained on everything. With --cluster, what a task may take.",
         rich_help_panel=BUDGET,
     ),
 ]
 Nonzeros = Annotated[
     float | None,
     typer.Option(
-        help="With --memory: features that documents keep, on average; as many as fit by default.",
+        help="With --memory or --cluster: features that documents keep, on average; as many as fit "
+        "by default.",
         rich_help_panel=BUDGET,
     ),
 ]
@@ -173,6 +175,16 @@ Work = Annotated[
         help="With --memory: a new folder for temporary files, from which a run that was killed "
         "goes on. [default: OUT.work]",
         rich_help_panel=BUDGET,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: the address of its scheduler, as tcp://host:8786, or local:2 "
+        "for two workers here. They open the files, whose name may have a * for many in it, or be "
+        "an address as 's3://bucket/part-*.parquet'.",
+        rich_help_panel=CLUSTER,
     ),
 ]
 AsJson = Annotated[

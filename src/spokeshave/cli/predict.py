@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,18 +13,13 @@ from spokeshave.cli.progress import track
 from spokeshave.cli.settings import check_choice
 
 if TYPE_CHECKING:
-    from spokeshave.corpus.batches import Batch
-    from spokeshave.corpus.streams import Stream
+    from spokeshave.labelling import Labelling
     from spokeshave.model import Model
-    from spokeshave.predicting import Columns
 
 STREAMED = ("text", "csv", "tsv", "jsonl", "parquet")
 VECTORS = ("svmlight", "arff")
 WRITTEN = ("csv", "tsv", "jsonl", "parquet")
 SCORES = ("none", "best", "all")
-N_ROWS = 1_000
-
-Opened: TypeAlias = "tuple[Stream, Iterator[tuple[Batch, Any]]]"
 
 
 def predict(
@@ -44,7 +37,7 @@ def predict(
         typer.Option(
             "--out",
             "-o",
-            help="File to write. [default: standard output]",
+            help="File to write, or with --cluster a folder. [default: standard output]",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
@@ -90,6 +83,7 @@ def predict(
     ] = None,
     encoding: options.Encoding = None,
     skip_bad_rows: options.SkipBadRows = False,
+    cluster: options.Cluster = None,
     as_json: Annotated[
         bool, typer.Option("--json", rich_help_panel=options.OUTPUT, help="The same as --to jsonl.")
     ] = False,
@@ -98,164 +92,60 @@ def predict(
     """Add the label of each document to a table of them.
 
     Memory does not grow with the input. The columns of the input are kept, and labels are added
-    after them, with scores where asked for.
+    after them, with scores where asked for. With --cluster workers label many files, each of which
+    becomes a file in a folder.
 
     Example: spokeshave predict tickets.model new.csv --out labelled.csv --scores best
     """
-    from spokeshave.model_file import load_model
-    from spokeshave.predicting import Columns
-
     printer = Printer(as_json, quiet)
     if format is not None:
         check_choice("--format", format, (*STREAMED, *VECTORS))
     if to is not None:
         check_choice("--to", to, WRITTEN)
     check_choice("--scores", scores, SCORES)
-    wanted = Columns("best" if probability and scores == "none" else scores, probability,
-                     label_separator)  # fmt: skip
+    if cluster is not None:
+        from spokeshave.cli.cluster import check_folder, predict_parts
+
+        out = check_folder(source, out)
+    from spokeshave.labelling import Labelling
+    from spokeshave.model_file import load_model
+    from spokeshave.predicting import choose_columns
+
     found = load_model(model)
     if probability and found.calibration_ is None:
         raise ValueError(f"{model}: the model has no probabilities; leave out --probability")
-    asked = _Asked(source, text, format or _find_format(source), encoding, skip_bad_rows)
-    open_documents = _open_texts if _check_kind(found, asked) else _open_vectors
-    with open_documents(found, asked, printer) as (stream, pairs):
-        pairs = track(pairs, source, is_quiet=quiet)
-        _write(found, stream, pairs, out, "jsonl" if as_json else to, prefix, wanted, printer)
+    how: dict[str, Any] = {
+        "text": text,
+        "format": format,
+        "encoding": encoding,
+        "bad_rows": "skip" if skip_bad_rows else "raise",
+        "to": "jsonl" if as_json else to,
+        "prefix": prefix,
+    }
+    if cluster is not None and out is not None:
+        how |= {"scores": scores, "probability": probability, "label_separator": label_separator}
+        predict_parts(cluster, found, source, out, how, printer)
+        return
+    columns = choose_columns(found, scores, label_separator, as_probability=probability)
+    predict_file(found, source, out, Labelling(**how, columns=columns), printer)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Which documents are to be labelled."""
-
-    source: str
-    text: str | None
-    format: str
-    encoding: str | None
-    skip_bad_rows: bool
-
-    @property
-    def bad_rows(self) -> str:
-        return "skip" if self.skip_bad_rows else "raise"
-
-
-def _check_kind(model: Model, asked: _Asked) -> bool:
-    """Say whether a model reads texts, as the documents must be then."""
-    from spokeshave.inputs import TextInput
-
-    reads_text = isinstance(model.input, TextInput)
-    if reads_text != (asked.format in STREAMED):
-        kinds = "texts" if reads_text else "vectors, as svmlight or arff"
-        hint = "; say with --format what it is" if asked.source == "-" else ""
-        raise ValueError(
-            f"{asked.source}: the model reads {kinds}, and this is {asked.format}{hint}"
-        )
-    return reads_text
-
-
-@contextmanager
-def _open_texts(model: Model, asked: _Asked, printer: Printer) -> Iterator[Opened]:
-    from spokeshave.corpus.streams import open_stream
-
-    encoding = asked.encoding or "utf-8"
-    column, has_header = _find_text(model, asked, encoding, printer)
-    with open_stream(
-        asked.source,
-        format=asked.format,
-        text=column,
-        has_header=has_header,
-        encoding=encoding,
-        bad_rows=asked.bad_rows,
-    ) as stream:
-        yield stream, ((batch, batch.texts) for batch in stream)
-
-
-@contextmanager
-def _open_vectors(model: Any, asked: _Asked, printer: Printer) -> Iterator[Opened]:
-    """Open vectors, which are read as a whole; their rows are known by their numbers."""
-    from spokeshave.corpus import Vectors, load_source
-    from spokeshave.corpus.bad_rows import BadRows
-    from spokeshave.corpus.batches import CellBatch
-    from spokeshave.corpus.streams import Stream
-
-    is_svmlight = asked.format == "svmlight"
-    loaded = load_source(
-        asked.source,
-        format=asked.format,
-        encoding=asked.encoding,
-        bad_rows=asked.bad_rows,
-        n_features=model.input.n_features if is_svmlight else None,
-    )
-    if not isinstance(loaded.documents, Vectors):
-        raise ValueError(f"{asked.source}: the model reads vectors, and these are texts")
-    X = loaded.documents.X
-    if loaded.documents.skipped:
-        printer.note(f"{loaded.documents.skipped:,} malformed rows were left out")
-    stream = Stream(
-        loaded.name, "csv", True, ("row",), iter(()), BadRows(loaded.name, asked.bad_rows)
-    )
-    slices = [slice(start, start + N_ROWS) for start in range(0, X.shape[0], N_ROWS)]
-    numbers = list(range(1, X.shape[0] + 1))
-    yield (
-        stream,
-        (
-            (CellBatch(("row",), numbers[at], [], [[str(n)] for n in numbers[at]]), X[at])
-            for at in slices
-        ),
-    )
-
-
-def _find_format(source: str) -> str:
-    if source == "-":
-        return "text"
-    from spokeshave.corpus.files import require_file, strip_compression
-    from spokeshave.corpus.formats import guess_format
-
-    require_file(source)
-    is_text = strip_compression(source).suffix.lower() in (".txt", ".text")
-    return "text" if is_text else guess_format(source)
-
-
-def _find_text(model: Model, asked: _Asked, encoding: str, printer: Printer) -> tuple[Any, bool]:
-    """Return the column of texts and whether columns have names.
-
-    It is the one that was told, that of the training documents, or one that is told by its name.
-    """
-    if asked.format == "text":
-        return "text", True
-    from spokeshave.corpus.column_names import check_column
-    from spokeshave.corpus.columns import guess_columns, list_columns
-
-    text, learned = asked.text, model.provenance.get("text_column")
-    if asked.source == "-":  # which cannot be looked at before it is read
-        column = check_column(text if text is not None else learned)
-        return ("text" if column is None else column), not isinstance(column, int)
-    if text is None and learned in list_columns(asked.source, asked.format, encoding):
-        text = learned
-    columns = guess_columns(
-        asked.source, asked.format, encoding, text=check_column(text), labelled=False
-    )
-    if columns.reason and text is None:
-        printer.note(f"{asked.source}: {columns.reason}")
-    return columns.text, columns.has_header
-
-
-def _write(
-    model: Model,
-    stream: Stream,
-    pairs: Iterator[tuple[Batch, Any]],
-    out: str | None,
-    to: str | None,
-    prefix: str,
-    wanted: Columns,
-    printer: Printer,
+def predict_file(
+    model: Model, source: str, out: str | None, asked: Labelling, printer: Printer
 ) -> None:
-    from spokeshave.corpus.sinks import open_sink
-    from spokeshave.predicting import predict_columns
+    """Label the documents of a file, and tell what was guessed, left out and written."""
+    from spokeshave.labelling import label_file
 
-    with open_sink(out, stream, format=to, prefix=prefix) as sink:
-        for batch, documents in pairs:
-            sink.write(batch, predict_columns(model, documents, wanted))
-    if stream.skipped:
-        printer.note(f"{stream.skipped:,} malformed rows were left out of {stream.name}")
+    done = label_file(
+        model,
+        source,
+        out,
+        asked,
+        say=lambda reason: printer.note(f"{source}: {reason}"),
+        track=partial(track, source=source, is_quiet=printer.is_quiet),
+    )
+    if done.n_skipped:
+        name = "standard input" if source == "-" else source
+        printer.note(f"{done.n_skipped:,} malformed rows were left out of {name}")
     if out is not None and out != "-":
-        printer.note(f"{sink.rows:,} rows written to {out}")
+        printer.note(f"{done.n_rows:,} rows written to {out}")

@@ -60,6 +60,7 @@ class Steps(Stopwatch):
         )
         self._task = self._progress.add_task("", total=None)
         self._shares: dict[str, float] = {}
+        self._other_way: Mapping[str, float] = {}
         self._done = 0.0
 
     def __enter__(self) -> Self:
@@ -74,14 +75,22 @@ class Steps(Stopwatch):
     ) -> None:
         self._progress.stop()
 
-    def plan(self, shares: Mapping[str, float]) -> None:
-        """Tell which steps are to come, and what share of the time each is likely to take."""
+    def plan(
+        self, shares: Mapping[str, float], other_way: Mapping[str, float] | None = None
+    ) -> None:
+        """Tell which steps are to come, and what share of the time each is likely to take.
+
+        Where the first step of the other way begins, its steps come instead of the rest.
+        """
         self._shares.update(shares)
+        self._other_way = other_way or {}
         self._progress.update(self._task, total=self._done + sum(shares.values()))
 
     def begin(self, name: str) -> None:
         """Begin a step, and end the one before."""
         super().begin(name)
+        if name == next(iter(self._other_way), None):
+            self.plan(self._other_way)
         self._progress.update(self._task, description=name)
 
     def reach(self, share: float) -> None:

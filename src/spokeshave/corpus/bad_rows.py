@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spokeshave.errors import CorpusError
+from spokeshave.errors import CorpusError, NoDocumentsError
 
 
 class MalformedRow(Exception):
@@ -46,7 +46,7 @@ class BadRows:
         """Raise where no document is left."""
         if not count:
             rest = f"; all its {self.skipped} rows are malformed" if self.skipped else ""
-            raise CorpusError(self._path, f"there are no documents in it{rest}")
+            raise NoDocumentsError(self._path, f"there are no documents in it{rest}")
 
     def report(self, problem: object, number: int) -> None:
         """Raise the problem with the row of that number, or count the row."""

@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from pathlib import Path
 
 from spokeshave.corpus.files import open_binary, require_lasting
-from spokeshave.errors import CorpusError
+from spokeshave.errors import CorpusError, NoDocumentsError
 
 ARCHIVE = "archive"
 
@@ -51,7 +51,7 @@ def sniff_format(path: str | Path) -> str:
         raise CorpusError(path, "this is not text; say which format it is in, or save it as csv")
     line = _find_first_line(head).lower()
     if not line:
-        raise CorpusError(path, "there are no documents in it")
+        raise NoDocumentsError(path, "there are no documents in it")
     if re.match(_JSON_LIST, line):
         raise CorpusError(path, "this is a JSON list; write one JSON object on each line instead")
     return next(format for format, pattern in _FIRST_LINES.items() if re.match(pattern, line))

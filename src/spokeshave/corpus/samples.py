@@ -15,7 +15,7 @@ from spokeshave.corpus.column_names import PREFERENCES, Column, find_preferred, 
 from spokeshave.corpus.files import explain_damage, open_text, require_file, require_lasting
 from spokeshave.corpus.rows import split_fields
 from spokeshave.corpus.wording import quote_all
-from spokeshave.errors import CorpusError
+from spokeshave.errors import CorpusError, NoDocumentsError
 
 _LONGEST_NAME = 60
 _MOST_ROWS = 100
@@ -169,4 +169,4 @@ def _sample_parquet(path: str | Path) -> Sample:
 
 def _require_rows(path: str | Path, rows: Sequence[object]) -> None:
     if not rows:
-        raise CorpusError(path, "there are no documents in it")
+        raise NoDocumentsError(path, "there are no documents in it")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -138,7 +138,8 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         X : csr_matrix of shape (n_documents, n_words)
         """
-        return self._weigh(self._learn(raw_documents))
+        chunks = self._learn(raw_documents)
+        return self.weigh(_assemble(chunks, len(self.vocabulary_), self.n_jobs))
 
     def transform(self, raw_documents: Iterable[str]) -> sparse.csr_matrix:
         """Return the matrix of the documents; words not in the vocabulary are left out.
@@ -152,14 +153,69 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         X : csr_matrix of shape (n_documents, n_words)
         """
+        return self.weigh(self.count(raw_documents))
+
+    def count(self, raw_documents: Iterable[str]) -> sparse.csr_matrix:
+        """Return how often each word of the vocabulary is in each document.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str
+            Documents.
+
+        Returns
+        -------
+        counts : csr_matrix of shape (n_documents, n_words)
+        """
         check_is_fitted(self)
         alphabet = make_alphabet()
-        return self._weigh(
-            [
-                (rows, look_up(self._words, words, alphabet))
-                for rows, words in self._scan(raw_documents)
-            ]
-        )
+        chunks = [
+            (rows, look_up(self._words, words, alphabet))
+            for rows, words in self._scan(raw_documents)
+        ]
+        return _assemble(chunks, len(self.vocabulary_), self.n_jobs)
+
+    def weigh(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+        """Turn counts of words into what the documents are to be, in place.
+
+        Parameters
+        ----------
+        counts : csr_matrix of shape (n_documents, n_words)
+            How often each word is in each document.
+
+        Returns
+        -------
+        X : csr_matrix of shape (n_documents, n_words)
+        """
+        if self.weighting == "binary":
+            counts.data[:] = 1
+        elif self.weighting == "tfidf":
+            counts.data *= self.idf_[counts.indices]
+        return counts if self.norm is None else normalize(counts, norm=self.norm, copy=False)
+
+    def take_vocabulary(
+        self, words: Sequence[str], frequency: NDArray[np.int64], n_documents: int
+    ) -> Self:
+        """Take words that were counted elsewhere, and chosen, for the vocabulary.
+
+        Parameters
+        ----------
+        words : sequence of str
+            The words, in alphabetical order.
+        frequency : ndarray of shape (n_words,)
+            How many documents each is in.
+        n_documents : int
+            How many documents there are.
+
+        Returns
+        -------
+        self : DocumentVectorizer
+        """
+        self.vocabulary_ = dict(zip(words, range(len(words)), strict=True))
+        self._words = scan_chunk(["\n".join(words)], without_markup=False)[1]
+        if self.weighting == "tfidf":
+            self.idf_ = np.log((1 + n_documents) / (1.0 + frequency)) + 1
+        return self
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the words, in the order of the columns.
@@ -192,7 +248,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         yield from Parallel(
             n_jobs=self.n_jobs, prefer="threads", return_as="generator", batch_size=1
         )(
-            delayed(_scan_chunk)(documents, self.strip_markup)
+            delayed(scan_chunk)(documents, self.strip_markup)
             for documents in split_chunks(raw_documents, CHUNK, "raw_documents")
         )
 
@@ -209,20 +265,18 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kept = np.flatnonzero((frequency >= lowest) & (frequency <= highest))
         self.n_rare_ = int(np.count_nonzero(frequency < lowest))
         self.n_frequent_ = int(np.count_nonzero(frequency > highest))
-        names = _spell(words, kept)
+        names = spell(words, kept)
         alphabetical = sorted(set(names) - stop_words)
         if not alphabetical:
             raise ValueError(
                 f"No word is left: all {words.size[0]} are stop words or outside min_df="
                 f"{self.min_df} and max_df={self.max_df}. Lower min_df or raise max_df."
             )
-        self.vocabulary_ = dict(zip(alphabetical, range(len(alphabetical)), strict=True))
-        self._words = _scan_chunk(["\n".join(alphabetical)], without_markup=False)[1]
+        column = dict(zip(alphabetical, range(len(alphabetical)), strict=True))
         columns = np.full(words.size[0], -1, np.int32)
-        columns[kept] = [self.vocabulary_.get(name, -1) for name in names]
-        if self.weighting == "tfidf":
-            in_order = np.argsort(columns)[-len(alphabetical) :]
-            self.idf_ = np.log((1 + n_documents) / (1.0 + frequency[in_order])) + 1
+        columns[kept] = [column.get(name, -1) for name in names]
+        in_order = np.argsort(columns)[-len(alphabetical) :]
+        self.take_vocabulary(alphabetical, frequency[in_order], n_documents)
         return columns
 
     def _find_limits(self, n_documents: int, n_words: int) -> tuple[float, float]:
@@ -241,15 +295,6 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.stop_words == "english":
             return frozenset(ENGLISH_STOP_WORDS)
         return frozenset(self.stop_words)
-
-    def _weigh(self, chunks: list[tuple[TokenRows, NDArray[np.int32]]]) -> sparse.csr_matrix:
-        """Return the weighted matrix of rows of tokens, given the column of each token."""
-        X = _assemble(chunks, len(self.vocabulary_), self.n_jobs)
-        if self.weighting == "binary":
-            X.data[:] = 1
-        elif self.weighting == "tfidf":
-            X.data *= self.idf_[X.indices]
-        return X if self.norm is None else normalize(X, norm=self.norm, copy=False)
 
     def check_parameters(self) -> None:
         if self.weighting not in ("binary", "counts", "tfidf"):
@@ -272,14 +317,14 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _scan_chunk(documents: list[str], without_markup: bool) -> tuple[TokenRows, Words]:
+def scan_chunk(documents: list[str], without_markup: bool) -> tuple[TokenRows, Words]:
     """Return the tokens of each document, and the vocabulary they refer to."""
     text, ends = encode_documents(documents, without_markup=without_markup)
     *rows, words = scan(text, ends, make_alphabet(), empty_words())
     return TokenRows(*rows), words
 
 
-def _spell(words: Words, tokens: NDArray[np.intp]) -> list[str]:
+def spell(words: Words, tokens: NDArray[np.intp]) -> list[str]:
     joined: bytes = join_tokens(words, tokens).tobytes()
     return joined.decode("utf-8").split("\n")[:-1]
 

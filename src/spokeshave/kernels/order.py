@@ -27,13 +27,38 @@ def tally(scores, positives, table, top, counts):
         reached[:] = 0
         tied[:] = 0
         place(scores[c], positives[c], table, reached, tied)
-        below = n_negative - reached.sum()
-        threshold, best_true, best_false = find_best_f1(positives[c], reached)
-        counts[c, 0] = win_pairs(positives[c], reached, tied) + np.float64(below) * n_positive
-        counts[c, 1], counts[c, 2] = best_true, best_false
-        counts[c, 3], counts[c, 4] = (positives[c] > 0).sum(), _count_above(scores[c], 0.0)
-        counts[c, 5] = count_top(positives[c], reached, tied, top)
-        counts[c, 6] = threshold
+        above = _count_above(scores[c], 0.0)
+        _sum_up_cut(positives[c], reached, tied, above, n_negative, top, counts[c])
+
+
+@compiled
+def place_cuts(scores, positives, table, reached, tied, above):
+    """Place the scores of each cut among its positives, as `tally` does; counts are added to.
+
+    ``reached`` and ``tied`` (cuts x positives) are those of `place`, and ``above`` counts the
+    scores above 0. Those of other documents may be added to the same counts.
+    """
+    for c in range(scores.shape[0]):
+        place(scores[c], positives[c], table, reached[c], tied[c])
+        above[c] += _count_above(scores[c], 0.0)
+
+
+@compiled
+def sum_up(positives, reached, tied, above, n_negative, top, counts):
+    """Write what `tally` writes, given the counts of all negatives, however they were placed."""
+    for c in range(positives.shape[0]):
+        _sum_up_cut(positives[c], reached[c], tied[c], above[c], n_negative, top, counts[c])
+
+
+@compiled
+def _sum_up_cut(positives, reached, tied, above, n_negative, top, counts):
+    below = n_negative - reached.sum()
+    threshold, best_true, best_false = find_best_f1(positives, reached)
+    counts[0] = win_pairs(positives, reached, tied) + np.float64(below) * positives.size
+    counts[1], counts[2] = best_true, best_false
+    counts[3], counts[4] = (positives > 0).sum(), above
+    counts[5] = count_top(positives, reached, tied, top)
+    counts[6] = threshold
 
 
 @compiled

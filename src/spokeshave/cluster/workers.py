@@ -1,0 +1,187 @@
+"""The workers of a Dask cluster: what they can hold, and tasks for them.
+
+Nothing is scattered: every task is made from other tasks and from small arguments, so that what is
+lost with a worker is made again by another.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
+from typing import Any, TypeAlias, TypeVar
+
+from distributed import Client, Future, KilledWorker, LocalCluster, as_completed, warn
+
+from spokeshave.budget.memory import give_back, measure_installed
+from spokeshave.figures import write_size
+
+FAN_IN = 8  # results that are merged at a time
+HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
+LOCAL = "local:"
+TIMEOUT = "10s"  # to find a scheduler
+
+Result = TypeVar("Result")
+Report: TypeAlias = Callable[[float], None]
+
+
+@contextmanager
+def connect(address: str) -> Iterator[Client]:
+    """Connect to the scheduler at an address, or start workers here for ``local:2``.
+
+    Where a task takes one worker after another with it, that is a ValueError that says so.
+
+    Examples
+    --------
+    >>> with connect("local:0") as client:  # doctest: +IGNORE_EXCEPTION_DETAIL
+    ...     pass
+    Traceback (most recent call last):
+    ValueError: --cluster must be local: and a number of workers ...
+    """
+    try:
+        with _start(address) if address.startswith(LOCAL) else _find(address) as client:
+            yield client
+    except KilledWorker as error:
+        raise ValueError(
+            f"The cluster lost {error.allowed_failures + 1} workers one after the other at the "
+            "same task, most likely for want of memory. Start workers with more of it, or fewer."
+        ) from None
+
+
+@contextmanager
+def _start(address: str) -> Iterator[Client]:
+    """Start workers here, which say nothing: what a task raises is raised by whoever asked for it.
+
+    The scheduler takes any port that is free, as there may be other clusters here.
+    """
+    n_workers = _count_local(address)
+    with ExitStack() as stack:
+        with _deferring_interrupts():
+            cluster = LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
+                silence_logs=logging.CRITICAL,
+            )
+            client = stack.enter_context(Client(stack.enter_context(cluster)))
+        yield client
+
+
+@contextmanager
+def _deferring_interrupts() -> Iterator[None]:
+    """Let an interrupt wait; what is started meanwhile, and all that it starts, never gets one.
+
+    A terminal interrupts workers as well, and they would all complain of it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which lets interrupts through again when it is started
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _find(address: str) -> Client:
+    """Return the cluster whose scheduler is at an address."""
+    if not re.search(r".:\d+$", address):
+        raise ValueError(_describe_addresses(address))
+    try:
+        return Client(address, timeout=TIMEOUT)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ValueError(
+            f"{address}: there is no scheduler there ({type(error).__name__}); give the address "
+            "that dask scheduler prints, tcp://host:8786 say"
+        ) from None
+
+
+def _count_local(address: str) -> int:
+    number = address.removeprefix(LOCAL)
+    if not (number.isascii() and number.isdecimal()) or int(number) < 1:
+        raise ValueError(_describe_addresses(address))
+    return int(number)
+
+
+def _describe_addresses(address: str) -> str:
+    return (
+        "--cluster must be local: and a number of workers from 1 on, as local:2, or the address "
+        f"of a scheduler, as tcp://host:8786. Got {address!r} instead."
+    )
+
+
+def list_workers(client: Client) -> dict[str, dict[str, Any]]:
+    """Return what the scheduler knows of each worker; there must be one."""
+    found: dict[str, dict[str, Any]] = client.scheduler_info(n_workers=-1)["workers"]
+    if not found:
+        raise ValueError("The cluster has no workers. Start some, or wait for them, and try again.")
+    return found
+
+
+def measure_memory(client: Client) -> int:
+    """Return the bytes that any one task may take: those of the smallest worker, for a thread."""
+    return min(
+        int(HEADROOM * (worker["memory_limit"] or measure_installed()) / worker["nthreads"])
+        for worker in list_workers(client).values()
+    )
+
+
+def describe_workers(client: Client) -> str:
+    """Say how many workers there are, and what they hold."""
+    workers = list_workers(client)
+    least = min(worker["memory_limit"] or measure_installed() for worker in workers.values())
+    plural = "s" if len(workers) > 1 else ""
+    return f"{len(workers)} worker{plural} of {write_size(least)} or more"
+
+
+def submit(client: Client, function: Callable[..., Any], *arguments: Any, **how: Any) -> Future:
+    """Start a task; futures among its arguments, and in lists of them, become their results."""
+    return client.submit(_run, function, *arguments, pure=False, **how)
+
+
+def _run(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Run a task, and let the client know of its warnings."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _pass_on
+        try:
+            return function(*arguments)
+        finally:
+            give_back()  # what a task has freed would count as the worker's
+
+
+def _pass_on(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    warn(message, category)
+
+
+def merge(
+    client: Client, function: Callable[[list[Any]], Any], futures: Sequence[Future]
+) -> Future:
+    """Merge results by a function of a list of them, a few at a time."""
+    found = list(futures)
+    while len(found) > 1:
+        found = [
+            submit(client, function, found[first : first + FAN_IN])
+            for first in range(0, len(found), FAN_IN)
+        ]
+    return found[0]
+
+
+def wait(futures: Sequence[Future], report: Report | None = None) -> None:
+    """Wait for tasks; the first that fails raises what it raised."""
+    for n_done, future in enumerate(as_completed(list(futures)), 1):
+        if future.status != "finished":
+            future.result()
+        if report is not None:
+            report(n_done / len(futures))
+
+
+def collect(futures: Sequence[Future], report: Report | None = None) -> list[Any]:
+    """Return the results of tasks in their order; the first that fails raises what it raised."""
+    wait(futures, report)
+    return [future.result() for future in futures]

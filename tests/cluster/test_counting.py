@@ -1,0 +1,119 @@
+"""Counts of parts add up to those of all documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from made_parts import make_collection
+from spokeshave.cluster.counting import (
+    FREQUENCY,
+    WORD,
+    Count,
+    count_kept,
+    count_part,
+    deal_words,
+    make_vectorizer,
+    make_words,
+    merge_words,
+    prune_words,
+)
+from spokeshave.cluster.reading import Kind, Side
+from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.fingerprint import take_fingerprint
+
+TEXTS = Kind(is_text=True, is_multilabel=False)
+VECTORS = Kind(is_text=False, is_multilabel=False)
+
+
+def pair_up(collection, rows=slice(None)):
+    return list(zip(collection.texts[rows], collection.labels[rows], strict=True))
+
+
+def as_dict(words):
+    return dict(zip(words[WORD], words[FREQUENCY], strict=True))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.integers(0, 60), max_size=4), st.integers(1, 5))
+def test_parts_add_up(edges, n_buckets):
+    collection = make_collection(60)
+    bounds = [0, *sorted(edges), 60]
+    parts = [
+        count_part(pair_up(collection, slice(first, last)), TEXTS, None, True, n_buckets)
+        for first, last in pairwise(bounds)
+    ]
+    total = Count()
+    for count, _ in parts:
+        total = total.merge(count)
+    words = [merge_words([buckets[b] for _, buckets in parts]) for b in range(n_buckets)]
+    assert total.n_documents == 60
+    assert total.class_counts == Counter(collection.labels)
+    assert total.fingerprint == take_fingerprint(collection, collection.labels)
+    expected = Counter(word for text in collection.texts for word in set(text.split()))
+    assert total.n_nonzeros == sum(expected.values())
+    found = {}
+    for bucket in words:
+        assert not found.keys() & as_dict(bucket).keys()
+        found |= as_dict(bucket)
+    assert found == expected
+
+
+@pytest.mark.parametrize("options", [{}, {"min_df": 30, "max_df": 0.5}, {"weighting": "tfidf"}])
+def test_a_vocabulary_of_buckets_is_that_of_all_texts(options):
+    collection = make_collection()
+    _, buckets = count_part(pair_up(collection), TEXTS, None, True, 3)
+    recipe = DocumentVectorizer(**options, stop_words=["word3", "word9"])
+    pruned = [prune_words(bucket, recipe, len(collection)) for bucket in buckets]
+    found = make_vectorizer(pruned, recipe, len(collection))
+    expected = DocumentVectorizer(**options, stop_words=["word3", "word9"])
+    X = expected.fit_transform(collection.texts)
+    assert found.vocabulary_ == expected.vocabulary_
+    assert (found.n_rare_, found.n_frequent_) == (expected.n_rare_, expected.n_frequent_)
+    assert count_kept(pruned, recipe) == (X.shape[1], X.nnz)
+    assert (found.transform(collection.texts) != X).nnz == 0
+
+
+def test_where_no_word_is_left_it_says_so():
+    words = make_words(["ash", "oak"], np.array([1, 1]))
+    recipe = DocumentVectorizer(min_df=2)
+    pruned = [prune_words(bucket, recipe, 9) for bucket in deal_words(words, 2)]
+    with pytest.raises(ValueError, match=r"No word is left: all 2 are .* Lower min_df"):
+        count_kept(pruned, recipe)
+    with pytest.raises(ValueError, match="must hold words"):
+        count_kept([prune_words(make_words([], np.empty(0, int)), recipe, 9)], recipe)
+
+
+def test_a_side_of_a_part_is_counted():
+    collection = make_collection(30)
+    is_held = np.arange(30) % 3 == 0
+    count, _ = count_part(pair_up(collection), TEXTS, Side(is_held, False), True, 1)
+    kept = [label for label, held in zip(collection.labels, is_held, strict=True) if not held]
+    assert count.class_counts == Counter(kept)
+
+
+def test_vectors_are_counted_by_their_numbers(rng):
+    X = sparse.random(20, 9, 0.3, "csr", rng=rng)
+    X.data[0] = 0  # stored, and not there
+    labels = ["ash", "oak"] * 10
+    parts = [count_part((X[rows], labels[rows]), VECTORS, None, True, 4) for rows in
+             (slice(7), slice(7, 7), slice(7, 20))]  # fmt: skip
+    total = Count()
+    for count, _ in parts:
+        total = total.merge(count)
+    assert (total.n_documents, total.n_features, total.n_nonzeros) == (20, 9, X.nnz - 1)
+    found = merge_words([buckets[0] for _, buckets in parts])
+    np.testing.assert_array_equal(found, (X.toarray() != 0).sum(axis=0)[: found.size])
+
+
+def test_several_labels_are_counted_once_each():
+    part = [("a text", ("ash", "oak", "ash")), ("another", ())]
+    count, _ = count_part(part, Kind(True, True), None, True, 1)
+    assert count.class_counts == {"ash": 1, "oak": 1}
+    assert count.n_documents == 2

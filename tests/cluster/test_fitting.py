@@ -1,0 +1,199 @@
+"""The whole job on a cluster gives what one machine gives."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+
+import dask
+import dask.bag
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from scipy import sparse
+
+from made_parts import make_collection, write_parts
+from spokeshave.cluster import fit_on_cluster
+from spokeshave.corpus.documents import Vectors
+from spokeshave.errors import CorpusError
+from spokeshave.job import run_job
+from spokeshave.settings import Origin, Settings
+from spokeshave.stopwatch import Stopwatch
+
+QUICK = (0.1, 0.5, 1.0)
+
+
+def without_times(record):
+    """Return a record without what it took, which no two runs have the same of."""
+    curves = [replace(curve, seconds=0.0, fit_seconds=0.0) for curve in record.curves]
+    return replace(record, making=None, curves=curves)
+
+
+def run_here(far, collection, settings, test=None):
+    """Run the job on one machine, under the name that it had on the cluster."""
+    data = far.record.data
+    column = far.model.provenance["text_column"]
+    origin = Origin(data.source, data.read, data.test_source, text_column=column)
+    return run_job(collection, test, settings=settings, origin=origin)
+
+
+def assert_same(far, near):
+    assert without_times(far.record) == without_times(near.record)
+    assert far.content == near.content
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(cuts=QUICK),
+        Settings(cuts=QUICK, C="auto", hold_out=0.2, by="bns", weighting="tfidf"),
+        Settings(cuts=QUICK, methods=("warm", "sv_set"), with_stability=True, loss="squared_hinge"),
+    ],
+    ids=["usual", "tuned", "stable"],
+)
+def test_model_and_record_are_those_of_one_machine(client, collection, parts, settings):
+    far = fit_on_cluster(client, parts, settings=settings)
+    assert_same(far, run_here(far, collection, settings))
+
+
+def test_several_labels_and_test_documents(client, tmp_path):
+    collection, test = make_collection(several=True), make_collection(60, seed=1, several=True)
+    (tmp_path / "test").mkdir()
+    settings = Settings(cuts=QUICK)
+    far = fit_on_cluster(
+        client,
+        write_parts(collection, tmp_path),
+        test=write_parts(test, tmp_path / "test", sizes=(20,)),
+        settings=settings,
+        label_separator=";",
+    )
+    assert_same(far, run_here(far, collection, settings, test))
+    assert far.record.model.judgement.n_documents == 60
+
+
+def test_forty_classes_are_dealt_to_blocks(client, tmp_path):
+    collection = make_collection(400, n_classes=40, n_words=400)
+    settings = Settings(cuts=QUICK)
+    far = fit_on_cluster(client, write_parts(collection, tmp_path), settings=settings)
+    assert_same(far, run_here(far, collection, settings))
+
+
+def split_vectors(collection):
+    rng = np.random.default_rng(0)
+    X = sparse.random(len(collection), 60, 0.2, "csr", rng=rng)
+    return X, [slice(0, 100), slice(100, 100), slice(100, len(collection))]
+
+
+class Frame:
+    """What is asked of a Dask data frame, without pyarrow, which it needs."""
+
+    def __init__(self, frame):
+        self.columns = frame.columns
+        self._frame = frame
+
+    def to_delayed(self):
+        return [dask.delayed(part) for part in (self._frame[:90], self._frame[90:])]
+
+
+@pytest.mark.parametrize("kind", ["bag", "frame", "blocks"])
+def test_dask_collections_are_parts(client, collection, kind):
+    settings, labels, options = Settings(cuts=QUICK), collection.labels, {}
+    given = collection
+    if kind == "bag":
+        pairs = list(zip(collection.texts, labels, strict=True))
+        source = dask.bag.from_sequence(pairs, npartitions=3)
+    elif kind == "frame":
+        source = Frame(pd.DataFrame({"body": collection.texts, "queue": labels}))
+        options = {"text": "body", "label": "queue"}
+    else:
+        X, rows = split_vectors(collection)
+        source = [dask.delayed((X[each], labels[each])) for each in rows]
+        given = Vectors(X, labels, None)
+    far = fit_on_cluster(client, source, settings=settings, **options)
+    assert_same(far, run_here(far, given, settings))
+
+
+class Killer(Stopwatch):
+    """Kills a worker in the middle of each step: when the first of its tasks is done."""
+
+    def __init__(self, client):
+        super().__init__()
+        self._client = client
+        self.killed = []
+
+    def reach(self, share):
+        if self._current not in self.killed:
+            self.killed.append(self._current)
+            pids = self._client.run(os.getpid, on_error="ignore")
+            os.kill(sorted(pids.values())[len(self.killed) % len(pids)], signal.SIGKILL)
+
+
+def test_workers_that_die_change_nothing_but_time(collection, parts):
+    settings = Settings(cuts=QUICK, C="auto", hold_out=0.2)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 30}),
+        LocalCluster(
+            n_workers=4, threads_per_worker=1, memory_limit="1GB", dashboard_address=":0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        killer = Killer(client)
+        far = fit_on_cluster(client, parts, settings=settings, stopwatch=killer)
+    assert_same(far, run_here(far, collection, settings))
+    assert set(killer.killed) == set(far.record.making.seconds)
+
+
+def test_a_bad_row_is_told_of_by_its_file_and_line(client, collection, tmp_path):
+    pattern = write_parts(collection, tmp_path)
+    with (tmp_path / "part-3.csv").open("a") as file:
+        file.write("no text\n")
+    with pytest.raises(CorpusError, match=r"part-3\.csv, line 152: "):
+        fit_on_cluster(client, pattern, settings=Settings(cuts=QUICK))
+    said = []
+    settings = Settings(cuts=QUICK)
+    far = fit_on_cluster(client, pattern, settings=settings, bad_rows="skip", say=said.append)
+    assert far.record.data.n_skipped == 1
+    assert any("1 malformed rows were left out" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"settings": Settings(min_df=200)}, "No word is left"),
+        ({"memory": "10MB", "nonzeros_per_document": 5}, "A worker must have .* or more"),
+        ({"text": "nothing"}, "there is no column 'nothing'"),
+        ({"settings": Settings(C="auto"), "nonzeros_per_document": 5}, "C must be a number where"),
+    ],
+)
+def test_what_cannot_be_done_gets_a_sentence(client, parts, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fit_on_cluster(client, parts, **options)
+
+
+def test_one_class_is_not_enough(client, tmp_path):
+    collection = make_collection(40, n_classes=1)
+    with pytest.raises(ValueError, match="all are of class 'class 0'"):
+        fit_on_cluster(client, write_parts(collection, tmp_path, sizes=(20,)))
+
+
+def test_labels_of_test_documents_must_be_known(client, parts, tmp_path):
+    other = make_collection(30, n_classes=6)
+    with pytest.raises(ValueError, match="'class 4' and others was never seen"):
+        fit_on_cluster(client, parts, test=write_parts(other, tmp_path, sizes=()))
+
+
+@pytest.mark.parametrize("weighting", ["binary", "tfidf"])
+def test_what_does_not_fit_is_cut_to_a_sparsity(client, parts, weighting):
+    said = []
+    far = fit_on_cluster(
+        client,
+        parts,
+        settings=Settings(weighting=weighting, hold_out=0.2),
+        nonzeros_per_document=6,
+        say=said.append,
+    )
+    assert 5 < far.record.model.per_document < 7
+    assert far.record.model.judgement.macro_f1 > 0.85
+    assert any("features have to go" in sentence for sentence in said)

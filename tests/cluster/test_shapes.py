@@ -1,0 +1,181 @@
+"""Shapes learned on a cluster are those of one machine, to the last digit."""
+
+from __future__ import annotations
+
+import dask
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.preprocessing import Binarizer, MultiLabelBinarizer, StandardScaler, normalize
+from sklearn.utils.validation import check_is_fitted
+
+from made_parts import make_collection, write_parts
+from spokeshave import BNSScaler, DocumentVectorizer, FeatureShaper, LocalProbabilityShaper
+from spokeshave.cluster.shapes import merge_tallies, shape_on_cluster, sort_tally, tally_values
+from spokeshave.cluster.spreading import Spread, spread_documents
+from spokeshave.corpus.documents import Texts
+from spokeshave.documents import tidy
+from spokeshave.levels import store_all, take_census
+from spokeshave.shapes import count_documents, place_values
+
+COUNTS = DocumentVectorizer(weighting="counts", norm=None)
+KINDS = ("four classes", "two classes", "several labels", "sorted by class")
+SHAPERS = {
+    "shaping": LocalProbabilityShaper(),
+    "log odds": LocalProbabilityShaper(
+        n_neighbors=5, output="log_odds", zero="bin", nominal=["x1", "x7"]
+    ),
+    "zero as a value": LocalProbabilityShaper(n_neighbors=0.5, zero="value", n_jobs=2),
+    "all stages": FeatureShaper(),
+    "no scaling": FeatureShaper(scale=None, norm="l1"),
+    "other stages": FeatureShaper(shape="log_odds", scale="times_bns", norm="max"),
+    "own stages": FeatureShaper(
+        shape=LocalProbabilityShaper(n_neighbors=8, zero="value", nominal=[2]),
+        scale=BNSScaler(smallest_rate="1/n"),
+        norm=None,
+    ),
+}
+CELLS = st.sampled_from([0.0, 0.0, 1.0, 2.0, -1.0, np.nan]) | st.floats(-9, 9)
+TABLES = arrays(np.float64, st.tuples(st.integers(1, 25), st.integers(1, 4)), elements=CELLS)
+
+
+def collect_kind(kind):
+    """Return a collection, and the sizes of all parts of it but the last."""
+    if kind != "sorted by class":
+        n_classes = 2 if kind == "two classes" else 4
+        return make_collection(n_classes=n_classes, several=kind == "several labels"), (
+            40,
+            0,
+            1,
+            99,
+        )
+    mixed = make_collection(120, n_classes=3)
+    order = np.argsort(mixed.labels, kind="stable")
+    return Texts([mixed.texts[i] for i in order], [mixed.labels[i] for i in order]), (40, 30, 35)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def both(request, client, tmp_path_factory):
+    """The same counts of words on the workers, and here with their targets."""
+    collection, sizes = collect_kind(request.param)
+    pattern = write_parts(collection, tmp_path_factory.mktemp("shapes"), sizes)
+    separator = {"label_separator": ";"} if request.param == "several labels" else {}
+    spread = spread_documents(client, pattern, vectorizer=COUNTS, **separator)
+    assert len(spread.blocks) == 4
+    y = np.array(collection.labels) if not separator else None
+    y = MultiLabelBinarizer().fit_transform(collection.labels) if y is None else y
+    return spread, clone(COUNTS).fit_transform(collection.texts), y
+
+
+def assert_same(one, other):
+    """Compare what estimators have stored, arrays to the last digit."""
+    assert type(one) is type(other)
+    if isinstance(one, BaseEstimator):
+        one, other = vars(one), vars(other)
+    if sparse.issparse(one):
+        one, other = ((X.shape, X.data, X.indices, X.indptr) for X in (one, other))
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        one, other = tuple(one.values()), tuple(other[key] for key in one)
+    if isinstance(one, tuple):
+        assert len(one) == len(other)
+        for mine, theirs in zip(one, other, strict=True):
+            assert_same(mine, theirs)
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other, strict=True)
+    else:
+        assert one == other
+
+
+@pytest.mark.parametrize("name", SHAPERS)
+def test_what_is_learned_is_what_one_machine_learns(client, both, name):
+    spread, X, y = both
+    far, near = shape_on_cluster(client, spread, SHAPERS[name]), clone(SHAPERS[name]).fit(X, y)
+    assert_same(far, near)
+    assert_same(far.transform(X), near.transform(X))
+    assert_same(far.get_feature_names_out(), near.get_feature_names_out())
+    for feature in (0, "x7"):
+        assert_same(vars(far.shape_of(feature)), vars(near.shape_of(feature)))
+
+
+def test_local_probability_is_what_is_learned_by_default(client, both):
+    spread, X, y = both
+    assert_same(shape_on_cluster(client, spread), LocalProbabilityShaper().fit(X, y))
+
+
+def test_a_shaper_is_not_changed(client, both):
+    given_ = FeatureShaper(norm="l1")
+    far = shape_on_cluster(client, both[0], given_)
+    check_is_fitted(far)
+    assert far.norm == "l1"
+    assert vars(given_) == vars(FeatureShaper(norm="l1"))
+
+
+def test_values_need_not_be_counts(client):
+    X = normalize(sparse.random(60, 8, 0.4, "csr", rng=np.random.default_rng(0)))
+    X.data[::3] *= -1
+    y = np.array(["ash", "oak", "elm"])[np.arange(60) % 3]
+    rows = (slice(0, 50), slice(50, 60))
+    blocks = [dask.delayed((X[each], y[each].tolist())) for each in rows]
+    far = shape_on_cluster(client, spread_documents(client, blocks), SHAPERS["own stages"])
+    assert_same(far, clone(SHAPERS["own stages"]).fit(normalize(X), y))
+
+
+def merge_in_pairs(tallies):
+    """Return what tallies add up to, merged as a tree."""
+    while len(tallies) > 1:
+        tallies = [merge_tallies(tallies[first : first + 2]) for first in range(0, len(tallies), 2)]
+    return tallies[0]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.data(), TABLES, st.sampled_from([0, 1, 3.5, 30]), st.sampled_from(["auto", "value"]))
+def test_any_parts_add_up_to_the_whole(data, table, n_neighbors, zero):
+    n_documents, n_features = table.shape
+    X = sparse.csr_matrix(table) if data.draw(st.booleans()) else store_all(table)
+    y = data.draw(arrays(np.int8, (n_documents, 3), elements=st.integers(0, 1)))
+    part_of = data.draw(arrays(np.int8, n_documents, elements=st.integers(0, 4)))
+    tallies = [
+        tally_values(X[part_of == part], sparse.csc_matrix(y[part_of == part])) for part in range(5)
+    ]
+    add_up = data.draw(st.sampled_from([merge_tallies, merge_in_pairs]))
+    found = sort_tally(add_up(tallies), n_features)
+    # First: kernels that estimate from wrong counts may read beyond their tables.
+    census = take_census(tidy(X), zero_is_apart=zero == "auto")
+    levels, counts = place_values(found, zero_is_apart=zero == "auto")
+    assert_same(levels, census.levels)
+    assert_same(counts, count_documents(census, sparse.csc_matrix(y)))
+    shaper = FeatureShaper(shape=LocalProbabilityShaper(n_neighbors=n_neighbors, zero=zero))
+    assert_same(clone(shaper).fit_counts(found, np.arange(3)), shaper.fit(X, y))
+
+
+@pytest.mark.parametrize(
+    ("shaper", "sentence"),
+    [
+        (BNSScaler(), "shaper must be .* Got BNSScaler instead"),
+        (LocalProbabilityShaper(cross_fit=True), "cross_fit must be False .* Got True instead"),
+        (LocalProbabilityShaper(n_neighbors="auto"), "n_neighbors must be a number .* Got 'auto'"),
+        (LocalProbabilityShaper(output="odds"), "output must be one of .* Got 'odds' instead"),
+        (FeatureShaper(shape=LocalProbabilityShaper(cross_fit=True)), "cross_fit must be False"),
+        (FeatureShaper(shape="binary"), "shape must be .* from counts. Got 'binary' instead"),
+        (FeatureShaper(shape=None), "shape must be .* from counts. Got None instead"),
+        (FeatureShaper(shape=Binarizer()), r"shape must be .* Got Binarizer\(\) instead"),
+        (FeatureShaper(scale="center"), "scale must be .* from counts. Got 'center' instead"),
+        (FeatureShaper(scale=StandardScaler()), r"scale must be .* Got StandardScaler\(\)"),
+        (FeatureShaper(norm="l3"), "norm must be .* Got 'l3' instead"),
+        (FeatureShaper(keep_raw=True), "keep_raw must be False .* Got True instead"),
+    ],
+)
+def test_what_counts_cannot_tell_is_refused_before_any_work(shaper, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        shape_on_cluster(None, None, shaper)
+
+
+def test_one_class_gets_a_sentence():
+    spread = Spread([], None, ["ash"], is_multilabel=False, n_documents=3, n_features=2)
+    with pytest.raises(ValueError, match=r"at least two classes\. Got one class only: ash"):
+        shape_on_cluster(None, spread)

@@ -1,0 +1,42 @@
+"""Collections in parts, for the tests of clusters."""
+
+from __future__ import annotations
+
+import csv
+from itertools import pairwise
+
+import numpy as np
+
+from spokeshave.corpus.documents import Texts
+
+SIZES = (40, 0, 1, 150)  # the rest is in the last part
+
+
+def make_collection(n=240, n_classes=4, n_words=150, seed=0, several=False):
+    """Return texts whose classes have words of their own, and labels, or sets of them."""
+    rng = np.random.default_rng(seed)
+    words = np.array([f"word{i}" for i in range(n_words)])
+    texts, labels = [], []
+    for i in range(n):
+        classes = {i % n_classes} | ({(i // 3) % n_classes} if several else set())
+        odds = np.ones(n_words)
+        for k in classes:
+            odds[k * 8 : (k + 1) * 8] = 9
+        texts.append(" ".join(rng.choice(words, 20, p=odds / odds.sum())))
+        names = tuple(f"class {k}" for k in sorted(classes))
+        labels.append(names if several else names[0])
+    return Texts(texts, labels)
+
+
+def write_parts(collection, folder, sizes=SIZES):
+    """Write a collection as csv files, the last with what the sizes leave; return a pattern."""
+    edges = [0, *np.cumsum(sizes).tolist(), len(collection)]
+    for number, (first, last) in enumerate(pairwise(edges)):
+        with (folder / f"part-{number}.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["label", "text"])
+            for text, label in zip(
+                collection.texts[first:last], collection.labels[first:last], strict=True
+            ):
+                writer.writerow([";".join(label) if isinstance(label, tuple) else label, text])
+    return str(folder / "part-*.csv")
