@@ -2,6 +2,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests that start workers are run by themselves: others measure memory, or keep schedulers waiting.
+CLUSTER := tests/cluster tests/cli/test_cluster.py
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test browser clean
@@ -14,7 +16,8 @@ test: $(VENV)/.ready-to-test browser
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
+	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile $(CLUSTER)
 
 # The report is tested in a real browser; without one those tests are skipped, and say so.
 browser:
