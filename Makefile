@@ -1,12 +1,14 @@
-# Two commands: `make demo` sets up and shows the main job, `make test` sets up and checks everything.
+# Two commands: `make demo` sets up and shows the main job, `make test` sets up and checks everything but
+# what needs worker processes, which `make cluster` checks.
 
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests that start workers are run by themselves: others measure memory, or keep schedulers waiting.
-CLUSTER := tests/cluster tests/cli/test_cluster.py
+# Tests that start workers, which `make cluster` runs by themselves, one after the other.
+STARTING := $(addprefix tests/cluster/test_,$(addsuffix .py,backend curves fitting predicting rankings rounds shapes))
+CLUSTER := $(STARTING) tests/cli/test_cluster.py
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test browser clean
+.PHONY: demo test cluster browser clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
@@ -17,7 +19,9 @@ test: $(VENV)/.ready-to-test browser
 	$(BIN)/mypy
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
 	$(BIN)/pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
-	$(BIN)/pytest --quiet --numprocesses 2 --dist loadfile $(CLUSTER)
+
+cluster: $(VENV)/.ready-to-test
+	$(BIN)/pytest --quiet $(CLUSTER)
 
 # The report is tested in a real browser; without one those tests are skipped, and say so.
 browser:
