@@ -16,11 +16,11 @@ from spokeshave.cluster.counting import (
     FREQUENCY,
     WORD,
     Count,
-    count_kept,
+    check_words,
     count_part,
-    deal_words,
     make_vectorizer,
     make_words,
+    measure_words,
     merge_words,
     prune_words,
 )
@@ -76,18 +76,19 @@ def test_a_vocabulary_of_buckets_is_that_of_all_texts(options):
     X = expected.fit_transform(collection.texts)
     assert found.vocabulary_ == expected.vocabulary_
     assert (found.n_rare_, found.n_frequent_) == (expected.n_rare_, expected.n_frequent_)
-    assert count_kept(pruned, recipe) == (X.shape[1], X.nnz)
+    sizes = np.sum([measure_words(bucket) for bucket in pruned], axis=0)
+    assert sizes[1:].tolist() == [X.shape[1], X.nnz]
     assert (found.transform(collection.texts) != X).nnz == 0
 
 
 def test_where_no_word_is_left_it_says_so():
-    words = make_words(["ash", "oak"], np.array([1, 1]))
     recipe = DocumentVectorizer(min_df=2)
-    pruned = [prune_words(bucket, recipe, 9) for bucket in deal_words(words, 2)]
+    pruned = prune_words(make_words(["ash", "oak"], np.array([1, 1])), recipe, 9)
+    n_words, n_kept, _ = measure_words(pruned)
     with pytest.raises(ValueError, match=r"No word is left: all 2 are .* Lower min_df"):
-        count_kept(pruned, recipe)
+        check_words(n_words, n_kept, recipe)
     with pytest.raises(ValueError, match="must hold words"):
-        count_kept([prune_words(make_words([], np.empty(0, int)), recipe, 9)], recipe)
+        check_words(0, 0, recipe)
 
 
 def test_a_side_of_a_part_is_counted():

@@ -77,7 +77,8 @@ class Counted:
     total : Count
         Those of all.
     words : list of Future
-        Words and how many documents they are in, in buckets by their hash, on the workers.
+        Words and how many documents they are in, in buckets by their hash, on the workers; of
+        vectors, in how many documents each feature is. Emptied when they have been pruned.
     """
 
     parts: list[Count]
@@ -221,6 +222,37 @@ class PrunedWords(NamedTuple):
     n_words: int
 
 
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The words that are kept.
+
+    Attributes
+    ----------
+    buckets : list of Future
+        They and their counts, each a `PrunedWords`, on the workers.
+    n_words, n_kept : int
+        All words, and those that are kept.
+    n_nonzeros : int
+        In how many documents those are, added up.
+    """
+
+    buckets: list[Future]
+    n_words: int
+    n_kept: int
+    n_nonzeros: int
+
+
+def prune_vocabulary(client: Client, counted: Counted, recipe: DocumentVectorizer) -> Vocabulary:
+    """Choose the words that are kept. All others are let go, and most words are of one document."""
+    n = counted.total.n_documents
+    buckets = [submit(client, prune_words, words, recipe, n) for words in counted.words]
+    sizes = collect([submit(client, measure_words, bucket) for bucket in buckets])
+    counted.words.clear()
+    n_words, n_kept, n_nonzeros = (sum(each) for each in zip(*sizes, strict=True))
+    check_words(n_words, n_kept, recipe)
+    return Vocabulary(buckets, n_words, n_kept, n_nonzeros)
+
+
 def prune_words(words: pl.DataFrame, recipe: DocumentVectorizer, n_documents: int) -> PrunedWords:
     """Leave out words of too few documents or too many, and stop words."""
     lowest, highest = find_limits(recipe.min_df, recipe.max_df, n_documents)
@@ -237,6 +269,22 @@ def prune_words(words: pl.DataFrame, recipe: DocumentVectorizer, n_documents: in
     )
 
 
+def measure_words(bucket: PrunedWords) -> tuple[int, int, int]:
+    """Return how many words there are, how many are kept, and the documents of those added up."""
+    return bucket.n_words, bucket.kept.height, int(bucket.kept[FREQUENCY].sum())
+
+
+def check_words(n_words: int, n_kept: int, recipe: DocumentVectorizer) -> None:
+    """Raise where no word is left."""
+    if not n_words:
+        raise ValueError("The documents must hold words. Got none with a letter or digit.")
+    if not n_kept:
+        raise ValueError(
+            f"No word is left: all {n_words} are stop words or outside min_df={recipe.min_df} and "
+            f"max_df={recipe.max_df}. Lower min_df or raise max_df."
+        )
+
+
 def make_vectorizer(
     buckets: list[PrunedWords], recipe: DocumentVectorizer, n_documents: int
 ) -> DocumentVectorizer:
@@ -246,20 +294,3 @@ def make_vectorizer(
     recipe.n_rare_ = sum(bucket.n_rare for bucket in buckets)
     recipe.n_frequent_ = sum(bucket.n_frequent for bucket in buckets)
     return recipe
-
-
-def count_kept(buckets: list[PrunedWords], recipe: DocumentVectorizer) -> tuple[int, int]:
-    """Return how many words are kept, and in how many documents they are, added up.
-
-    Raises where there are none.
-    """
-    kept = [bucket.kept for bucket in buckets]
-    n_kept, n_words = sum(words.height for words in kept), sum(each.n_words for each in buckets)
-    if not n_words:
-        raise ValueError("The documents must hold words. Got none with a letter or digit.")
-    if not n_kept:
-        raise ValueError(
-            f"No word is left: all {n_words} are stop words or outside min_df={recipe.min_df} and "
-            f"max_df={recipe.max_df}. Lower min_df or raise max_df."
-        )
-    return n_kept, sum(int(words[FREQUENCY].sum()) for words in kept)

@@ -9,25 +9,26 @@ from typing import Any
 from distributed import Client, Future
 
 from spokeshave.account import judge_agreement
-from spokeshave.budget.memory import measure_resident
+from spokeshave.budget.room import Room
 from spokeshave.budgeting import account_for_budget, make_budgeted, pack_budgeted
 from spokeshave.cluster.blocks import plan_blocks, spread_rows
 from spokeshave.cluster.counting import (
     Counted,
-    count_kept,
+    Vocabulary,
     count_parts,
     make_vectorizer,
-    prune_words,
+    prune_vocabulary,
 )
 from spokeshave.cluster.holding import Divided, divide
 from spokeshave.cluster.judging import check_parts, judge_parts
 from spokeshave.cluster.parts import Parts, open_parts
-from spokeshave.cluster.reduced import find_worker_room, run_reduced
+from spokeshave.cluster.reduced import Source, find_worker_room, run_reduced
 from spokeshave.cluster.whole import Facts, gather_collection, measure_whole, run_whole
 from spokeshave.cluster.workers import (
     collect,
     describe_workers,
     measure_memory,
+    measure_resident,
     submit,
 )
 from spokeshave.collection import list_names
@@ -122,11 +123,12 @@ def fit_on_cluster(
     job = _Job(client, train, judges, divided, counted, settings, origin, watch)
     columns_found = job.find_columns()
     say(f"{describe_workers(client)}; {columns_found}")
-    resident = max(collect([submit(client, measure_resident)]))
+    resident = measure_resident(client)
     if nonzeros_per_document is None and columns_found.n_bytes + resident <= limit:
         return job.run_whole(columns_found)
     say(f"that is too much for {write_size(limit)} in a worker: features have to go")
-    return job.run_reduced(Budget(limit, nonzeros_per_document), resident, say)
+    room = find_worker_room(limit, resident)
+    return job.run_reduced(columns_found.words, Budget(limit, nonzeros_per_document), room, say)
 
 
 def _count(client: Client, parts: Parts, divided: Divided | None, watch: Stopwatch) -> Counted:
@@ -166,7 +168,7 @@ def _name_test(judges: Parts | None, divided: Divided | None) -> str | None:
 class Columns:
     """The features that rows have, what is known of the documents, and what a task takes."""
 
-    vectorizer: Future | None
+    words: Vocabulary | None
     facts: Facts
     n_nonzeros: int
     n_bytes: int
@@ -198,17 +200,18 @@ class _Job:
         """The documents of each part to train on, where some are held out."""
         return None if self.divided is None else self.divided.train
 
+    @property
+    def recipe(self) -> DocumentVectorizer:
+        """How texts become rows."""
+        return DocumentVectorizer(weighting=self.settings.weighting, min_df=self.settings.min_df)
+
     def find_columns(self) -> Columns:
         """Choose the vocabulary, which stays on the workers."""
-        total, names, client = self.counted.total, self.counted.names, self.client
-        n_features, n_nonzeros, vectorizer = total.n_features, total.n_nonzeros, None
+        total, names = self.counted.total, self.counted.names
+        n_features, n_nonzeros, words = total.n_features, total.n_nonzeros, None
         if self.train.kind.is_text:
-            settings, n = self.settings, total.n_documents
-            recipe = DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df)
-            words = self.counted.words
-            pruned = [submit(client, prune_words, bucket, recipe, n) for bucket in words]
-            n_features, n_nonzeros = submit(client, count_kept, pruned, recipe).result()
-            vectorizer = submit(client, make_vectorizer, pruned, recipe, n)
+            words = prune_vocabulary(self.client, self.counted, self.recipe)
+            n_features, n_nonzeros = words.n_kept, words.n_nonzeros
         facts = Facts(
             names=names,
             counts=[total.class_counts[name] for name in names],
@@ -217,13 +220,16 @@ class _Job:
             is_multilabel=self.train.kind.is_multilabel,
             fingerprint=str(total.fingerprint),
         )
-        has_values = vectorizer is None or self.settings.weighting != "binary"
+        has_values = words is None or self.settings.weighting != "binary"
         n_bytes = measure_whole(facts, n_nonzeros, has_values=has_values)
-        return Columns(vectorizer, facts, n_nonzeros, n_bytes)
+        return Columns(words, facts, n_nonzeros, n_bytes)
 
     def run_whole(self, columns: Columns) -> Finished:
         """Do what one machine does, each worker with all documents."""
-        client, facts, vectorizer = self.client, columns.facts, columns.vectorizer
+        client, facts, vectorizer = self.client, columns.facts, None
+        if columns.words is not None:
+            buckets, n = columns.words.buckets, facts.n_documents
+            vectorizer = submit(client, make_vectorizer, buckets, self.recipe, n)
         self.watch.begin("making rows")
         ranges = plan_blocks(self.counted.parts)
         blocks = spread_rows(client, self.train, self.sides, ranges, vectorizer, facts.names)
@@ -246,16 +252,17 @@ class _Job:
         making = describe_making(self.origin, self.settings, self.watch)
         return Finished(unpack_model(shipped), shipped, replace(found, making=making))
 
-    def run_reduced(self, budget: Budget, resident: int, say: Callable[[str], None]) -> Finished:
+    def run_reduced(
+        self, words: Vocabulary | None, budget: Budget, room: Room, say: Callable[[str], None]
+    ) -> Finished:
         """Rank features on what fits in a worker, and train on everything."""
         if self.settings.C == "auto":
             raise ValueError(
                 "C must be a number where documents do not fit in one worker. Got 'auto' instead."
             )
-        limit = parse_size(budget.memory)
-        room = find_worker_room(limit, resident)
         svc = make_budgeted(budget, self.settings)
-        run_reduced(self.client, self.train, self.sides, self.counted, svc, room, self.watch, say)
+        source = Source(self.train, self.sides, self.counted, words)
+        run_reduced(self.client, source, svc, room, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)
         judgements = self._judge(submit(self.client, bytes, shipped), None, None)
         model = unpack_model(shipped)

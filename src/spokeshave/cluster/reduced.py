@@ -33,18 +33,18 @@ from spokeshave.budget.store import Batch, count_up, number_features
 from spokeshave.budget.survey import Survey
 from spokeshave.budget.surveying import Surveyed
 from spokeshave.cluster.blocks import Range, encode, plan_blocks
-from spokeshave.cluster.counting import FREQUENCY, WORD, Count, Counted, PrunedWords, prune_words
+from spokeshave.cluster.counting import FREQUENCY, WORD, Count, Counted, PrunedWords, Vocabulary
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side, read_range, take
 from spokeshave.cluster.rounds import Setting, train_in_rounds
-from spokeshave.cluster.workers import collect, list_workers, submit
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.cluster.workers import collect, list_workers, submit, wait
 from spokeshave.figures import write_size
 from spokeshave.kernels.rows import Rows
 from spokeshave.solver import Stop
 from spokeshave.stopwatch import Stopwatch
 
 SPREAD = 8  # blocks that documents are reduced in, for each worker
+BLOCKS_IN_ROOM = 4  # of which one is worked on, and others are on their way
 HELD_TWICE = 2  # what is put together from blocks is there twice meanwhile
 
 
@@ -96,23 +96,47 @@ def find_worker_room(memory: int, resident: int) -> Room:
     return Room(memory, memory - (memory - taken) // HELD_TWICE)
 
 
+class Source(NamedTuple):
+    """The documents.
+
+    Attributes
+    ----------
+    parts : Parts
+        Where they are.
+    sides : list of Future or None
+        Which of each part are meant, where some are held out.
+    counted : Counted
+        What the first pass has found.
+    words : Vocabulary or None
+        The words to choose from; None for vectors.
+    """
+
+    parts: Parts
+    sides: list[Future] | None
+    counted: Counted
+    words: Vocabulary | None
+
+    def list_parts(self) -> list[tuple[Any, Future | None]]:
+        """Return the parts, and which documents of each are meant."""
+        return list(zip(self.parts.items, self.sides or [None] * len(self.parts), strict=True))
+
+
 def run_reduced(
     client: Client,
-    parts: Parts,
-    sides: list[Future] | None,
-    counted: Counted,
+    source: Source,
     svc: BudgetedSVC,
     room: Room,
     watch: Stopwatch,
     say: Callable[[str], None],
 ) -> None:
     """Fit a `BudgetedSVC` to documents that lie in parts."""
+    kind, counted = source.parts.kind, source.counted
     total, names = counted.total, counted.names
-    norm = svc.check_vectorizer().norm if parts.kind.is_text else "l2"
-    task = Task(svc.make_request(parts.kind, norm), parts.kind, names, room)
+    norm = svc.check_vectorizer().norm if kind.is_text else "l2"
+    task = Task(svc.make_request(kind, norm), kind, names, room)
     watch.begin("ranking")
     share = _find_share(total, task, len(names))
-    vocabulary, n_words = _choose_words(client, counted, task, share)
+    vocabulary, n_words = _choose_words(client, source, task, share)
     survey = Survey(
         total.n_documents,
         total.n_nonzeros,
@@ -121,26 +145,27 @@ def run_reduced(
         n_counted=n_words,
     )
     idf = None
-    if parts.kind.is_text and task.request.weighting == "tfidf":
+    if kind.is_text and task.request.weighting == "tfidf":
         idf = submit(client, find_idf, vocabulary, total.n_documents)
-    drawn = _draw(client, parts, sides, counted.parts, task, vocabulary, idf, share)
-    ranked = submit(client, rank_sample, drawn, task, survey)
-    plan, selection = ranked.result()
+    drawn = _draw(client, source, task, vocabulary, idf, share)
+    wait(drawn, watch.reach)
+    plan, selection = submit(client, rank_sample, drawn, task, survey).result()
+    del drawn
     say(str(plan))
     say(str(selection.cut))
     watch.begin("reducing")
     kept = submit(client, name_features, vocabulary, selection.features)
     if idf is not None:
         idf = submit(client, take_entries, idf, selection.features)
-    blocks = _reduce(client, parts, sides, counted, task, selection, kept, idf)
+    blocks = _reduce(client, source, task, selection, kept, idf)
     sizes = collect([submit(client, measure_block, block) for block in blocks], watch.reach)
     watch.begin("training")
-    classes, codes = Classes(names).rank(parts.kind.is_multilabel)
+    classes, codes = Classes(names).rank(kind.is_multilabel)
     objective = task.request.svm(classes, codes, survey)
     weights = _train(client, blocks, sizes, objective, task, len(selection.features), watch, say)
     n_nonzeros = sum(sizes)
     reduced = Reduced(total.n_documents, n_nonzeros, 4 * n_nonzeros)
-    features = kept.result() if parts.kind.is_text else selection.features
+    features = kept.result() if kind.is_text else selection.features
     svc.take(
         Result(
             classes=classes,
@@ -153,10 +178,10 @@ def run_reduced(
             cut=selection.cut,
             reduced=reduced,
         ),
-        parts.kind,
+        kind,
         norm,
     )
-    if not parts.kind.is_text:
+    if not kind.is_text:
         svc.n_features_in_ = total.n_features
 
 
@@ -169,22 +194,21 @@ def _find_share(total: Count, task: Task, n_classes: int) -> float:
 
 
 def _choose_words(
-    client: Client, counted: Counted, task: Task, share: float
+    client: Client, source: Source, task: Task, share: float
 ) -> tuple[Future | None, int]:
     """Return the words that may be kept, on the workers, and how many there are before.
 
     What is in too few documents of the subset to be ranked is left out.
     """
-    if not task.kind.is_text:
-        frequency = counted.words[0].result()
+    if source.words is None:
+        frequency = source.counted.words[0].result()
         return None, int(np.count_nonzero(frequency))
-    request, n = task.request, counted.total.n_documents
-    recipe = DocumentVectorizer(min_df=request.min_df, max_df=request.max_df)
-    recipe.stop_words = request.stop_words or None
-    pruned = [submit(client, prune_words, words, recipe, n) for words in counted.words]
-    n_words = sum(collect([submit(client, len, words) for words in counted.words]))
-    fewest = float(request.min_df) if isinstance(request.min_df, int) else 1.0
-    return submit(client, join_words, pruned, fewest / share), n_words
+    least = task.request.min_df
+    fewest = float(least) if isinstance(least, int) else 1.0
+    found = submit(client, join_words, source.words.buckets, fewest / share)
+    found.result()  # the buckets are let go
+    source.words.buckets.clear()
+    return found, source.words.n_words
 
 
 def join_words(buckets: list[PrunedWords], fewest: float) -> pl.DataFrame:
@@ -219,21 +243,17 @@ class Drawn(NamedTuple):
 
 def _draw(
     client: Client,
-    parts: Parts,
-    sides: list[Future] | None,
-    counts: list[Count],
+    source: Source,
     task: Task,
     vocabulary: Future | None,
     idf: Future | None,
     share: float,
 ) -> list[Future]:
     known = None if vocabulary is None else submit(client, make_table, vocabulary)
-    first = np.cumsum([0, *(count.n_documents for count in counts)]).tolist()
+    first = np.cumsum([0, *(count.n_documents for count in source.counted.parts)]).tolist()
     return [
         submit(client, draw_part, item, side, start, task, known, idf, share)
-        for item, side, start in zip(
-            parts.items, sides or [None] * len(parts), first[:-1], strict=True
-        )
+        for (item, side), start in zip(source.list_parts(), first[:-1], strict=True)
     ]
 
 
@@ -320,9 +340,7 @@ def rank_sample(drawn: list[Drawn], task: Task, survey: Survey) -> tuple[Plan, S
 
 def _reduce(
     client: Client,
-    parts: Parts,
-    sides: list[Future] | None,
-    counted: Counted,
+    source: Source,
     task: Task,
     selection: Selection,
     kept: Future,
@@ -331,20 +349,24 @@ def _reduce(
     """Represent all documents with the features that are kept, in blocks on the workers."""
     known = submit(client, make_known, kept, selection.features)
     n_blocks = SPREAD * len(list_workers(client))
-    expected = counted.total.n_nonzeros // n_blocks + 1
+    cells = _measure_blocks(source.counted.total, task, selection, n_blocks)
+    parts = source.list_parts()
     return [
-        submit(
-            client,
-            reduce_range,
-            parts.items[at.part],
-            None if sides is None else sides[at.part],
-            at,
-            task,
-            known,
-            idf,
-        )
-        for at in plan_blocks(counted.parts, expected)
+        submit(client, reduce_range, *parts[at.part], at, task, known, idf)
+        for at in plan_blocks(source.counted.parts, cells)
     ]
+
+
+def _measure_blocks(total: Count, task: Task, selection: Selection, n_blocks: int) -> int:
+    """Return how many nonzeros, before the cut, become a block that a worker has room for.
+
+    There are so many blocks or more.
+    """
+    costs = Costs(len(task.names), 1, task.has_values)
+    document = costs.row + selection.cut.per_document * costs.cell
+    n_fitting = int(task.room.free / BLOCKS_IN_ROOM / document)
+    n_documents = max(1, min(n_fitting, total.n_documents // n_blocks))
+    return max(1, n_documents * total.n_nonzeros // total.n_documents)
 
 
 def make_known(words: list[str] | None, features: NDArray[np.intp]) -> Any:
@@ -403,7 +425,7 @@ def _train(
     n_workers = sum(worker["nthreads"] for worker in list_workers(client).values())
     if needed > task.room.free:
         say("the documents do not fit in one worker: training goes in rounds over all")
-        setting = Setting(n_features, stop, seed, task.room.free // 2)
+        setting = Setting(n_features, stop, seed, task.room.free)
         return train_in_rounds(client, blocks, sizes, objective, setting, n_workers, watch.reach)
     whole = submit(client, join_blocks, blocks)
     shares = [np.arange(first, n_classes, n_workers) for first in range(min(n_workers, n_classes))]

@@ -29,7 +29,7 @@ from spokeshave.budget.rounds import (
 )
 from spokeshave.budget.shards import Block
 from spokeshave.budget.store import count_up
-from spokeshave.cluster.workers import Report, collect, submit
+from spokeshave.cluster.workers import Report, submit
 from spokeshave.kernels.descent import Task, advance, judge, score
 from spokeshave.kernels.rows import Rows
 from spokeshave.kernels.thinning import gather_rows
@@ -43,14 +43,6 @@ class Normal(NamedTuple):
     b: float
 
 
-class Look(NamedTuple):
-    """A class in a block: its terms of the objective and of the gap, and what does not rest."""
-
-    primal: float
-    gap: float
-    picked: Picked
-
-
 class Picked(NamedTuple):
     """Documents of a block that do not rest, by number, with what it takes to descend on them."""
 
@@ -59,6 +51,34 @@ class Picked(NamedTuple):
     y: NDArray[np.int8]
     beta: NDArray[np.float64]
     margins: NDArray[np.float64]
+
+
+class Step(NamedTuple):
+    """A class after a descent: its normal, and the duals of the documents descended on, by block.
+
+    Before the first there are none.
+    """
+
+    normal: Normal
+    moved: list[NDArray[np.float64]] | None
+
+
+class Look(NamedTuple):
+    """Classes in a block: their terms of the objective and of the gap, duals, and who is restless.
+
+    Each is a list with an entry for each class.
+    """
+
+    terms: list[tuple[float, float]]
+    duals: list[NDArray[np.float64]]
+    picked: list[Picked]
+
+
+class Kept(NamedTuple):
+    """What a block keeps of a class from one round to the next: its dual, and what was picked."""
+
+    dual: NDArray[np.float64]
+    documents: NDArray[np.intp]
 
 
 class Setting(NamedTuple):
@@ -106,82 +126,100 @@ def _train_group(
     setting: Setting,
     group: list[int],
 ) -> tuple[dict[int, tuple[Normal, float, float]], int]:
-    """Train some classes side by side; return each with its objective and gap, and the rounds."""
+    """Train some classes side by side; return each with its objective and gap, and the rounds.
+
+    A task looks at a block for all of them: it may have to be read from a disk.
+    """
     stop, total = setting.stop, sum(sizes)
     shares = [setting.room * size // max(total, 1) for size in sizes]
-    normals = {k: submit(client, begin, setting.n_features) for k in group}
-    duals: dict[int, list[Any]] = {k: [None] * len(blocks) for k in group}
+    steps = {k: submit(client, begin, setting.n_features) for k in group}
+    kept: list[Any] = [None] * len(blocks)
     done: dict[int, tuple[Normal, float, float]] = {}
     for n_rounds in range(1, stop.max_passes + 2):
-        looks = {
-            k: [
-                submit(
-                    client,
-                    look,
-                    block,
-                    dual,
-                    normals[k],
-                    objective,
-                    k,
-                    share,
-                    (setting.seed, k, n_rounds, p),
-                )
-                for p, (block, dual, share) in enumerate(zip(blocks, duals[k], shares, strict=True))
-            ]
-            for k in normals
-        }
-        terms = {
-            k: submit(
-                client, add_terms, [submit(client, itemgetter(slice(2)), each) for each in of]
+        seen = list(steps)
+        looks = [
+            submit(
+                client,
+                look,
+                block,
+                before,
+                list(steps.values()),
+                objective,
+                seen,
+                share,
+                (setting.seed, n_rounds, p),
             )
-            for k, of in looks.items()
-        }
-        measured = dict(zip(terms, collect(list(terms.values())), strict=True))
+            for p, (block, before, share) in enumerate(zip(blocks, kept, shares, strict=True))
+        ]
+        terms = submit(client, add_terms, [submit(client, itemgetter(0), each) for each in looks])
+        measured = dict(zip(seen, terms.result(), strict=True))
         for k, (primal, gap) in measured.items():
             if gap <= stop.tol * primal or n_rounds > stop.max_passes:
-                done[k] = (normals.pop(k).result(), primal, gap)
-                del duals[k]
-        if not normals:
+                normal = submit(client, itemgetter(0), steps.pop(k))
+                done[k] = (normal.result(), primal, gap)
+        if not steps:
             return done, n_rounds
-        for k in normals:
-            picked = [submit(client, itemgetter(2), each) for each in looks[k]]
+        kept = [submit(client, keep, each, seen, list(steps)) for each in looks]
+        for k, step in steps.items():
+            picked = [submit(client, take_picked, each, seen.index(k)) for each in looks]
             target = 0.5 * stop.tol * measured[k][0]
-            step = submit(
-                client, descend, picked, normals[k], objective, k, target, setting.seed + n_rounds
+            steps[k] = submit(
+                client, descend, picked, step, objective, k, target, setting.seed + n_rounds
             )
-            normals[k] = submit(client, itemgetter(0), step)
-            moved = submit(client, itemgetter(1), step)
-            duals[k] = [
-                submit(client, write_dual, block, dual, chosen, moved, p)
-                for p, (block, dual, chosen) in enumerate(
-                    zip(blocks, duals[k], picked, strict=True)
-                )
-            ]
+        del looks, picked, step
     raise AssertionError("the last round is the last")
 
 
-def begin(n_features: int) -> Normal:
+def begin(n_features: int) -> Step:
     """Return the weights before any step."""
-    return Normal(np.zeros(n_features), 0.0)
+    return Step(Normal(np.zeros(n_features), 0.0), None)
 
 
 def look(
     block: Block,
-    dual: NDArray[np.float64] | None,
-    normal: Normal,
+    kept: list[Kept] | None,
+    steps: list[Step],
     objective: Objective,
-    k: int,
+    classes: list[int],
     room: int,
-    seed: tuple[int, ...],
+    at: tuple[int, int, int],
 ) -> Look:
-    """Score the documents of a block, and pick those that do not rest."""
-    n, task = block.n_documents, pose(objective, block, k)
-    beta = np.zeros(n) if dual is None else dual
-    margins, violation = np.empty((2, n))
-    score(block.rows, normal.w, normal.b, margins)
-    primal, gap = judge(block.rows, task, beta, margins, violation)
-    chosen = choose_restless(block.rows, violation, room, np.random.default_rng(seed))
-    return Look(primal, gap, pick(block.rows, task.y, beta, margins, chosen))
+    """Score the documents of a block for some classes, and pick those that do not rest.
+
+    ``at`` is the seed, the round and the number of the block.
+    """
+    seed, n_rounds, number = at
+    found = Look([], [], [])
+    for place, (k, step) in enumerate(zip(classes, steps, strict=True)):
+        n, task = block.n_documents, pose(objective, block, k)
+        dual = np.zeros(n) if kept is None else write_dual(kept[place], step, number)
+        margins, violation = np.empty((2, n))
+        score(block.rows, step.normal.w, step.normal.b, margins)
+        found.terms.append(judge(block.rows, task, dual, margins, violation))
+        random = np.random.default_rng((seed, k, n_rounds, number))
+        chosen = choose_restless(block.rows, violation, room, random)
+        found.duals.append(dual)
+        found.picked.append(pick(block.rows, task.y, dual, margins, chosen))
+    return found
+
+
+def write_dual(kept: Kept, step: Step, number: int) -> NDArray[np.float64]:
+    """Return the dual of a block after a step."""
+    dual = kept.dual.copy()
+    if step.moved is not None:
+        dual[kept.documents] = step.moved[number]
+    return dual
+
+
+def keep(found: Look, seen: list[int], wanted: list[int]) -> list[Kept]:
+    """Return what the next round needs of a block, for the classes that are not done."""
+    places = [seen.index(k) for k in wanted]
+    return [Kept(found.duals[at], found.picked[at].documents) for at in places]
+
+
+def take_picked(found: Look, place: int) -> Picked:
+    """Return the documents that do not rest in one of the classes."""
+    return found.picked[place]
 
 
 def pick(
@@ -203,24 +241,25 @@ def pick(
     return Picked(chosen, copied, y[chosen], beta[chosen], margins[chosen])
 
 
-def add_terms(terms: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the objective and the gap over all blocks."""
-    primal, gap = np.sum(terms, axis=0)
-    return float(primal), float(gap)
+def add_terms(terms: list[list[tuple[float, float]]]) -> list[tuple[float, float]]:
+    """Return the objective and the gap of each class over all blocks."""
+    return [(float(primal), float(gap)) for primal, gap in np.sum(terms, axis=0)]
 
 
 def descend(
-    picked: list[Picked], normal: Normal, objective: Objective, k: int, target: float, seed: int
-) -> tuple[Normal, list[NDArray[np.float64]]]:
+    picked: list[Picked], step: Step, objective: Objective, k: int, target: float, seed: int
+) -> Step:
     """Descend on the documents of all blocks; return the weights, and the duals of each block."""
-    rows, w = join_picked(picked), normal.w.copy()
+    (w, b), rows = step.normal, join_picked(picked)
+    w = w.copy()
     beta, margins, y = (
         np.concatenate([getattr(each, name) for each in picked])
         for name in ("beta", "margins", "y")
     )
     task = Task(y, objective.box[k], objective.ridge[k])
-    b = advance(rows, task, objective.bias, beta, w, normal.b, margins, target, PASSES, seed)
-    return Normal(w, b), np.split(beta, np.cumsum([each.y.size for each in picked])[:-1])
+    b = advance(rows, task, objective.bias, beta, w, b, margins, target, PASSES, seed)
+    ends = np.cumsum([each.y.size for each in picked])[:-1]
+    return Step(Normal(w, b), np.split(beta, ends))
 
 
 def join_picked(picked: list[Picked]) -> Rows:
@@ -233,16 +272,3 @@ def join_picked(picked: list[Picked]) -> Rows:
         None if parts[0].data is None else np.concatenate([rows.data for rows in parts]),
         *(np.concatenate([rows[at] for rows in parts]) for at in (3, 4, 5)),
     )
-
-
-def write_dual(
-    block: Block,
-    dual: NDArray[np.float64] | None,
-    picked: Picked,
-    moved: list[NDArray[np.float64]],
-    number: int,
-) -> NDArray[np.float64]:
-    """Return the dual of a block after a step."""
-    beta = np.zeros(block.n_documents) if dual is None else dual.copy()
-    beta[picked.documents] = moved[number]
-    return beta

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from spokeshave.budget.store import Batch
 from spokeshave.cluster.blocks import join_rows, join_targets, plan_blocks, spread_rows
-from spokeshave.cluster.counting import count_kept, count_parts, make_vectorizer, prune_words
+from spokeshave.cluster.counting import count_parts, make_vectorizer, prune_vocabulary
 from spokeshave.cluster.parts import open_parts
 from spokeshave.cluster.workers import submit
 from spokeshave.corpus.vectorizer import DocumentVectorizer
@@ -86,11 +86,9 @@ def spread_documents(
     if like is not None:
         names, maker, n_features = like.names, like.vectorizer, like.n_features
     elif found.kind.is_text:
-        pruned = [
-            submit(client, prune_words, words, recipe, total.n_documents) for words in counted.words
-        ]
-        names, n_features = counted.names, submit(client, count_kept, pruned, recipe).result()[0]
-        maker = submit(client, make_vectorizer, pruned, recipe, total.n_documents)
+        words = prune_vocabulary(client, counted, recipe)
+        names, n_features = counted.names, words.n_kept
+        maker = submit(client, make_vectorizer, words.buckets, recipe, total.n_documents)
     else:
         names, maker, n_features = counted.names, None, total.n_features
     is_multilabel = found.kind.is_multilabel
@@ -114,16 +112,3 @@ def make_block(
     ones = join_targets([batch], names, is_multilabel=True)
     is_binary = not is_multilabel and len(names) == 2
     return Block(X, sparse.csc_matrix(ones[:, 1:] if is_binary else ones))
-
-
-def fetch_feature_names(client: Client, spread: Spread) -> Any:
-    """Return what the columns are called, as an array."""
-    if spread.vectorizer is None:
-        import numpy as np
-
-        return np.array(range(spread.n_features)).astype(str).astype(object)
-    return submit(client, _name_features, spread.vectorizer).result()
-
-
-def _name_features(vectorizer: DocumentVectorizer) -> Any:
-    return vectorizer.get_feature_names_out()

@@ -12,6 +12,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing import resource_tracker
 from typing import Any, TypeAlias, TypeVar
 
@@ -132,6 +133,17 @@ def measure_memory(client: Client) -> int:
     )
 
 
+def measure_resident(client: Client) -> int:
+    """Return the bytes that a worker holds besides results of tasks, the most of any.
+
+    All workers have done something by now: what they work with is loaded.
+    """
+    return max(
+        int(worker["metrics"]["memory"] - worker["metrics"]["managed_bytes"])
+        for worker in list_workers(client).values()
+    )
+
+
 def describe_workers(client: Client) -> str:
     """Say how many workers there are, and what they hold."""
     workers = list_workers(client)
@@ -141,8 +153,18 @@ def describe_workers(client: Client) -> str:
 
 
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, **how: Any) -> Future:
-    """Start a task; futures among its arguments, and in lists of them, become their results."""
-    return client.submit(_run, function, *arguments, pure=False, **how)
+    """Start a task; futures among its arguments, and in lists of them, become their results.
+
+    What it is made of is held until it is done: a future that nobody holds may be forgotten before
+    the scheduler knows of the tasks that need it.
+    """
+    future = client.submit(_run, function, *arguments, pure=False, **how)
+    future.add_done_callback(partial(_let_go, arguments))
+    return future
+
+
+def _let_go(made_of: tuple[Any, ...], future: Future) -> None:
+    """Hold what a task is made of no longer than until this is called."""
 
 
 def _run(function: Callable[..., Result], *arguments: Any) -> Result:
