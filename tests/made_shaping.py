@@ -13,6 +13,7 @@ from spokeshave.papers.forman2009 import published
 from spokeshave.papers.forman2009.tables import (
     BARE_SHAPING,
     BASELINE_BY_AUC,
+    BASELINE_IN_FOUR,
     BASELINE_NO_PLATT,
     BASELINE_PRICED,
     COUNTS,
@@ -25,6 +26,8 @@ from spokeshave.papers.forman2009.tables import (
     LOG_ODDS_PRICED,
     MEASURES,
     METHODS,
+    NARROW,
+    NARROW_ZERO,
     NO_NORM,
     NO_PLATT_CV,
     NO_SCALING,
@@ -33,6 +36,7 @@ from spokeshave.papers.forman2009.tables import (
     SCALING,
     SHAPING,
     SHAPING_BY_AUC,
+    SHAPING_IN_FOUR,
     SHAPING_NO_PLATT,
     SHAPING_PRICED,
     TF_IDF,
@@ -45,7 +49,7 @@ SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 SETS = {"text": ("oh0", "tr11"), "uci": ("glass", "wine")}
 CLASSES = tuple("abcdefghij")
 VARIANTS = {
-    "text": (BARE_SHAPING, NO_NORM, COUNTS, ZERO_AS_VALUE),
+    "text": (BARE_SHAPING, NO_NORM, COUNTS, ZERO_AS_VALUE, NARROW, NARROW_ZERO),
     "uci": (L1_NORM, LOG_ODDS, NO_SCALING, NO_PLATT_CV, L2_NORM, RAW, L2_PRICED, LOG_ODDS_PRICED),
 }
 EXPERIMENTS = (
@@ -56,6 +60,8 @@ CURVES = {
     "text": (*METHODS, TF_IDF, IDF_AND_BNS, CROSS_FITTED, *EXPERIMENTS),
     "uci": (*METHODS, CROSS_FITTED, POLICY, *EXPERIMENTS),
 }
+IN_FOUR = (BASELINE_IN_FOUR, SHAPING_IN_FOUR)
+SIZE_IN_FOUR = 0.833333  # 75% of the data set
 FEW = (0.05, 0.1, 0.2, 1.0)  # sizes at which other methods than the paper's are tried
 
 # How far above the baseline methods are in a world where the paper is right, at 4.5 and at 90%
@@ -63,6 +69,7 @@ TRUE_GAINS = {
     "text": {
         **{(SCALING, of): (0.02, 0.001) for of in MEASURES},
         **{(SHAPING, of): (0.05, 0.002) for of in MEASURES},
+        **{(SHAPING_IN_FOUR, of): (0.02, 0.02) for of in MEASURES},
         (SCALING, "precision_at_20"): (0.001, 0.001),
         (SHAPING, "precision_at_20"): (0.002, 0.001),
         **{(TF_IDF, of): (0.02, 0.02) for of in MEASURES},
@@ -74,6 +81,7 @@ TRUE_GAINS = {
     "uci": {
         **{(SCALING, of): (0.06, 0.06) for of in MEASURES},
         **{(SHAPING, of): (0.15, 0.12) for of in MEASURES},
+        **{(SHAPING_IN_FOUR, of): (0.15, 0.15) for of in MEASURES},
         (SHAPING, "accuracy"): (-0.06, 0.0),
         (SCALING, "accuracy"): (0.0, 0.0),
         **{(CROSS_FITTED, of): (0.17, 0.14) for of in MEASURES},
@@ -124,6 +132,7 @@ def make_results(world, sizes=SIZES, folds=range(3), benchmarks=("text", "uci"))
         few = tuple(size for size in sizes if size in FEW)
         methods = [(name, sizes if name in METHODS else few) for name in CURVES[benchmark]]
         methods += [(name, (1.0,)) for name in VARIANTS[benchmark]]
+        methods += [(name, (SIZE_IN_FOUR,)) for name in IN_FOUR]
         for (method, tried), name in product(methods, SETS[benchmark]):
             gains = {of: world[benchmark].get((method, of), (0.0, 0.0)) for of in MEASURES}
             seed = len(results)

@@ -26,9 +26,11 @@ from spokeshave.papers.forman2009.judges.experiments import (
     judge_experiment,
     judge_overfitting,
     judge_policy,
+    judge_rightmost_experiments,
     judge_smallest_cost,
     judge_tiny_samples,
     judge_turning,
+    judge_zero_as_smoothing,
 )
 from spokeshave.papers.forman2009.judges.gains import NotRunError
 from spokeshave.papers.forman2009.judges.lesions import (
@@ -423,6 +425,18 @@ CLAIMS = (
                 PRICED,
             ),
         )
+    ),
+    _claim(
+        "why",
+        "On text, shaping gains F with all training cases without Platt's sigmoid, with C by AUC "
+        "and with a regularised intercept as well.",
+        judge_rightmost_experiments,
+    ),
+    _claim(
+        "why",
+        "On text, zero as a value gains by the zeros that fill up neighbourhoods of rare words: "
+        "with two neighbours there is no gain.",
+        judge_zero_as_smoothing,
     ),
     _claim(
         "why",

@@ -230,7 +230,7 @@ def _draw_dots(rows: pl.DataFrame, title: str, labels: dict[str, str]) -> Figure
             if row["method"] == SHAPING:
                 axes.axvline(row[measure], color=color, lw=1, ls="--", zorder=1)
         axes.set_xlabel(LABELS[measure])
-        axes.locator_params(axis="x", nbins=4)
+        axes.locator_params(axis="x", nbins=3)
         axes.margins(x=0.15)
         axes.grid(alpha=0.3)
     panels[0].set_yticks(range(len(methods)), [labels.get(name, name) for name in methods])

@@ -28,6 +28,7 @@ class Method(NamedTuple):
     probability : how the SVM is calibrated; without it cases are ranked by their scores
     scoring : what C is chosen by
     fit_intercept : "free", as the paper's SVM has it (3.1), or True for one that is regularised
+    n_folds : folds of the cross-validation that the method is tried in
     cost : how long it takes next to the baseline
     """
 
@@ -36,6 +37,7 @@ class Method(NamedTuple):
     probability: bool | str = True
     scoring: str = "accuracy"
     fit_intercept: bool | str = "free"
+    n_folds: int = tables.N_FOLDS
     cost: float = 1.0
 
     def make_estimator(self) -> Pipeline:
@@ -64,6 +66,14 @@ def _cross_fit() -> tuple[FeatureShaper]:
     return _shape(shape=LocalProbabilityShaper(cross_fit=True))
 
 
+def _take_zero_as_value(**options: Any) -> tuple[FeatureShaper]:
+    return _shape(shape=LocalProbabilityShaper(zero="value", **options))
+
+
+def _narrow() -> tuple[FeatureShaper]:
+    return _shape(shape=LocalProbabilityShaper(n_neighbors=2))
+
+
 def _choose_per_feature() -> tuple[FeatureShaper]:
     """Keep each column beside its log odds, in a neighbourhood chosen for it, cross-fitted."""
     shape = LocalProbabilityShaper(output="log_odds", n_neighbors="auto", cross_fit=True)
@@ -85,18 +95,20 @@ TEXT = {
     tables.TF_IDF: Method(lambda: (TfidfTransformer(),), BEYOND, cost=1.2),
     tables.IDF_AND_BNS: Method(_weigh_by_idf_and_bns, BEYOND, cost=1.5),
     tables.CROSS_FITTED: Method(_cross_fit, BEYOND, cost=2.0),
-    tables.BASELINE_NO_PLATT: Method(_binarize, EARLY, probability=False),
-    tables.SHAPING_NO_PLATT: Method(_shape, EARLY, probability=False, cost=1.4),
-    tables.BASELINE_BY_AUC: Method(_binarize, EARLY, scoring="roc_auc"),
-    tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
-    tables.BASELINE_PRICED: Method(_binarize, EARLY, fit_intercept=True),
-    tables.SHAPING_PRICED: Method(_shape, EARLY, fit_intercept=True, cost=1.4),
+    tables.BASELINE_NO_PLATT: Method(_binarize, BEYOND, probability=False),
+    tables.SHAPING_NO_PLATT: Method(_shape, BEYOND, probability=False, cost=1.4),
+    tables.BASELINE_BY_AUC: Method(_binarize, BEYOND, scoring="roc_auc"),
+    tables.SHAPING_BY_AUC: Method(_shape, BEYOND, scoring="roc_auc", cost=1.4),
+    tables.BASELINE_PRICED: Method(_binarize, BEYOND, fit_intercept=True),
+    tables.SHAPING_PRICED: Method(_shape, BEYOND, fit_intercept=True, cost=1.4),
+    tables.BASELINE_IN_FOUR: Method(_binarize, WHOLE, n_folds=tables.FEW_FOLDS),
+    tables.SHAPING_IN_FOUR: Method(_shape, WHOLE, n_folds=tables.FEW_FOLDS, cost=1.4),
     tables.NO_NORM: Method(lambda: (Binarizer(),), WHOLE),
     tables.COUNTS: Method(lambda: (Normalizer(),), WHOLE),
     tables.BARE_SHAPING: Method(lambda: _shape(scale=None, norm=None), WHOLE),
-    tables.ZERO_AS_VALUE: Method(
-        lambda: _shape(shape=LocalProbabilityShaper(zero="value")), WHOLE, cost=1.4
-    ),
+    tables.ZERO_AS_VALUE: Method(_take_zero_as_value, BEYOND, cost=1.4),
+    tables.NARROW: Method(_narrow, WHOLE, cost=1.4),
+    tables.NARROW_ZERO: Method(lambda: _take_zero_as_value(n_neighbors=2), WHOLE, cost=1.4),
 }
 UCI = {
     tables.BASELINE: Method(_fit_range),
@@ -110,6 +122,8 @@ UCI = {
     tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
     tables.BASELINE_PRICED: Method(_fit_range, BEYOND, fit_intercept=True),
     tables.SHAPING_PRICED: Method(_shape, BEYOND, fit_intercept=True, cost=1.4),
+    tables.BASELINE_IN_FOUR: Method(_fit_range, WHOLE, n_folds=tables.FEW_FOLDS),
+    tables.SHAPING_IN_FOUR: Method(_shape, WHOLE, n_folds=tables.FEW_FOLDS, cost=1.4),
     tables.L1_NORM: Method(lambda: _shape(norm="l1"), WHOLE),
     tables.LOG_ODDS: Method(lambda: _shape(shape="log_odds"), WHOLE),
     tables.NO_SCALING: Method(lambda: _shape(scale=None), WHOLE),

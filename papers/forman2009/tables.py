@@ -39,12 +39,21 @@ NO_NORM, COUNTS, L2_NORM = "baseline, no norm", "counts, L2", "baseline, L2"
 RAW = "baseline, raw"
 L2_PRICED, LOG_ODDS_PRICED = "baseline, L2, priced intercept", "log odds, priced intercept"
 BARE_SHAPING, ZERO_AS_VALUE = "shaping, no BNS no L2", "shaping, zero as a value"
+NARROW, NARROW_ZERO = "shaping, 2 neighbours", "shaping, zero as a value, 2 neighbours"
+BASELINE_IN_FOUR, SHAPING_IN_FOUR = "baseline, 4-fold", "shaping, 4-fold"
+OTHER_PAIRS = (  # compared besides, each by itself
+    (L2_PRICED, BASELINE_PRICED),
+    (LOG_ODDS_PRICED, SHAPING_PRICED),
+    (NARROW_ZERO, NARROW),
+    (SHAPING_IN_FOUR, BASELINE_IN_FOUR),
+)
 
 LEAST_C = 0.01  # of those that are tried
 NEIGHBORS = 30  # of a value, half of them from below and half from above
 TINY = f"up to {NEIGHBORS // 2 + 1}"  # cases of a sample, all of them neighbours of each
 WHOLE = 1.0  # all of the training part of a fold
-TRAINING_SHARE = 0.9  # of the data set, in each of ten folds
+N_FOLDS, FEW_FOLDS = 10, 4
+TRAINING_SHARE = 1 - 1 / N_FOLDS  # of the data set, in each of ten folds
 LEFTMOST, RIGHTMOST = 0.0, 100.0  # the training size nearest to it, in per cent of the data set
 
 TASK = ("set", "task")
@@ -250,7 +259,7 @@ def _list_pairs(methods: list[str]) -> list[tuple[str, str]]:
     """Return the pairs of methods to compare, among those that were tried."""
     pairs = [(method, against) for against, method in product((BASELINE, SHAPING), methods)]
     pairs += [pair for pair in EXPERIMENTS.values() if pair not in pairs]
-    pairs += [(L2_PRICED, BASELINE_PRICED), (LOG_ODDS_PRICED, SHAPING_PRICED)]
+    pairs += OTHER_PAIRS
     return [pair for pair in pairs if pair[0] != pair[1] and set(pair) <= set(methods)]
 
 

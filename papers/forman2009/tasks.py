@@ -16,13 +16,13 @@ from spokeshave import learning_curve
 from spokeshave.papers.collections import FORMAN, UCI, Labelled, load_forman, load_uci
 from spokeshave.papers.forman2009 import published
 from spokeshave.papers.forman2009.methods import METHODS
-from spokeshave.papers.forman2009.tables import MEASURES
+from spokeshave.papers.forman2009.tables import MEASURES, N_FOLDS, TRAINING_SHARE
 from spokeshave.reproduction import Setting, Task
 
 LOADERS = {"text": load_forman, "uci": load_uci}
 SETS = {"text": FORMAN, "uci": UCI}
 LARGE = ("la1s", "la2s", "ohscal", "letter", "optdigits")  # a task for each fold of these
-N_FOLDS, SEED = 10, 0
+SEED = 0
 QUICK = {"text": ("tr23",), "uci": ("iris",)}
 QUICK_FOLDS, QUICK_SIZES = [0], (0.1, 1.0)
 
@@ -34,7 +34,7 @@ def list_tasks(benchmark: str, setting: Setting) -> Iterator[Task]:
         for method, how in METHODS[benchmark].items():
             sizes = [s for s in how.sizes if not setting.is_quick or s in QUICK_SIZES]
             cost = _guess_cost(benchmark, name) * how.cost * sum(sizes)
-            for folds in _block(name, setting):
+            for folds in _block(name, how.n_folds, setting):
                 label = f"{benchmark}-{name}-{method}".replace(" ", "_").replace(",", "")
                 arguments = {
                     "benchmark": benchmark,
@@ -43,7 +43,7 @@ def list_tasks(benchmark: str, setting: Setting) -> Iterator[Task]:
                     "sizes": sizes,
                     "folds": folds,
                 }
-                number = "-" + "-".join(map(str, folds)) if len(folds) < N_FOLDS else ""
+                number = "-" + "-".join(map(str, folds)) if len(folds) < how.n_folds else ""
                 yield Task(label + number, learn, arguments, cost * len(folds) / N_FOLDS)
 
 
@@ -60,7 +60,7 @@ def learn(
     """Return the measures of every class, fold and size of a data set by a method."""
     given, how = LOADERS[benchmark](data, name), METHODS[benchmark][method]
     labels, classes = _pose(given)
-    splits = _split(given.labels)
+    splits = _split(given.labels, how.n_folds)
     curve = learning_curve(
         how.make_estimator(),
         given.X,
@@ -78,17 +78,22 @@ def learn(
         "set": name,
         "method": method,
         "classes": list(given.tasks),
-        "sizes": sizes,
+        "sizes": _relate(sizes, how.n_folds),
         "folds": folds,
         **{key: _clear(numbers[key]) for key in (*MEASURES, "C", "seconds")},
     }
 
 
-def _split(labels: np.ndarray[Any, Any]) -> list[Any]:
-    """Return ten folds; a class of fewer cases, which is no task, is not in each of them."""
+def _relate(sizes: list[float], n_folds: int) -> list[float]:
+    """Return sizes as shares of the training part of one of ten folds."""
+    return [round(size * (1 - 1 / n_folds) / TRAINING_SHARE, 6) for size in sizes]
+
+
+def _split(labels: np.ndarray[Any, Any], n_folds: int) -> list[Any]:
+    """Return folds; a class of fewer cases, which is no task, is not in each of them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=SEED)
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
         return list(folds.split(labels, labels))
 
 
@@ -113,11 +118,11 @@ def describe(data: Path, *, benchmark: str, name: str) -> dict[str, Any]:
     }
 
 
-def _block(name: str, setting: Setting) -> list[list[int]]:
+def _block(name: str, n_folds: int, setting: Setting) -> list[list[int]]:
     """Return the folds of each task of a data set."""
     if setting.is_quick:
         return [QUICK_FOLDS]
-    return [[f] for f in range(N_FOLDS)] if name in LARGE else [list(range(N_FOLDS))]
+    return [[f] for f in range(n_folds)] if name in LARGE else [list(range(n_folds))]
 
 
 def _guess_cost(benchmark: str, name: str) -> float:

@@ -27,7 +27,7 @@ from spokeshave.reproduction import (
 HOME = Path(papers.__file__).parent
 WORDS = {REPRODUCED, IN_PART, NOT_REPRODUCED, NOT_TRIED}
 PUBLIC = {"spokeshave", "spokeshave.corpus", "spokeshave.reproduction"}
-LARGEST = 1_000_000  # bytes of kept tables and records
+LARGEST = 1_200_000  # bytes of kept tables and records
 LINK = re.compile(r"\(figures/([^)\s]+)\)")
 
 each_paper = pytest.mark.parametrize("name", papers.NAMES)

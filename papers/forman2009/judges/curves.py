@@ -26,10 +26,12 @@ from spokeshave.papers.forman2009.judges.wording import (
     show_p,
 )
 from spokeshave.papers.forman2009.tables import (
+    BASELINE_IN_FOUR,
     LEFTMOST,
     MEASURES,
     RIGHTMOST,
     SCALING,
+    SHAPING_IN_FOUR,
     TASK,
     WHOLE,
 )
@@ -53,34 +55,33 @@ def judge_consistency(tables: Tables) -> Verdict:
 
 
 def judge_margin(tables: Tables) -> Verdict:
-    """Judge whether the gain is smaller with 90% of the cases than with about 75%."""
+    """Judge whether the gain is smaller in 10-fold cross-validation than in 4-fold."""
     found = {
-        label(name, measure): _compare_sizes(tables, name, measure)
+        label(name, measure): _compare_folds(tables, name, measure)
         for name, measure in (("text", "f1"), ("uci", "auc"))
     }
-    is_less = [less > more for _, less, more, _ in found.values()]
+    is_less = [four > ten for four, ten, _ in found.values()]
     is_clear = [p < LEVEL for *_, p in found.values()]
     listed = (
-        f"{key} {show(less, signed=True)} at {percent:g}%, {show(more, signed=True)} at 90% "
+        f"{key} {show(four, signed=True)} in 4 folds, {show(ten, signed=True)} in 10 "
         f"(one-sided {show_p(p)})"
-        for key, (percent, less, more, p) in found.items()
+        for key, (four, ten, p) in found.items()
     )
     return Verdict(grade(all(is_clear), any(is_clear) or all(is_less)), "; ".join(listed))
 
 
-def _compare_sizes(tables: Tables, name: str, measure: str) -> tuple[float, float, float, float]:
-    """Return the size nearest to 75%, the gain there and with all cases, and p that it is more."""
-    gains = find_gains(tables, name, measure)[:-1]
-    if not gains:
-        raise NotRunError("a smaller training size")
-    percent = min(gains, key=lambda gain: abs(gain.percent - 75)).percent
-    size = tables[f"{name}_tests"].filter(percent=percent)["size"][0]
-    wide = spread(tables[name], measure, size).join(
-        spread(tables[name], measure, WHOLE), on=TASK, suffix="_whole"
+def _compare_folds(tables: Tables, name: str, measure: str) -> tuple[float, float, float]:
+    """Return the gain in four folds and in ten, and p that the first is more."""
+    frame = tables[name]
+    sizes = frame.filter(method=SHAPING_IN_FOUR)["size"]
+    if sizes.is_empty():
+        raise NotRunError(SHAPING_IN_FOUR)
+    wide = spread(frame, measure, sizes[0], SHAPING_IN_FOUR, BASELINE_IN_FOUR).join(
+        spread(frame, measure, WHOLE), on=TASK, suffix="_in_ten"
     )
-    less, more = wide["gain"].to_numpy(), wide["gain_whole"].to_numpy()
-    p = paired_test(less, more, alternative="greater").p_value if len(wide) > 1 else nan
-    return percent, float(less.mean()), float(more.mean()), p
+    four, ten = wide["gain"].to_numpy(), wide["gain_in_ten"].to_numpy()
+    p = paired_test(four, ten, alternative="greater").p_value if len(wide) > 1 else nan
+    return float(four.mean()), float(ten.mean()), p
 
 
 def judge_robustness(tables: Tables) -> Verdict:

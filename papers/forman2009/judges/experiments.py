@@ -30,11 +30,15 @@ from spokeshave.papers.forman2009.tables import (
     LEAST_C,
     LEFTMOST,
     MEASURES,
+    NARROW,
+    NARROW_ZERO,
     NO_PLATT,
     POLICY,
+    PRICED,
     RIGHTMOST,
     SHAPING,
     TINY,
+    ZERO_AS_VALUE,
 )
 from spokeshave.reproduction import NOT_REPRODUCED, NOT_TRIED, Tables, Verdict
 
@@ -119,6 +123,25 @@ def judge_experiment(tables: Tables, benchmark: str, experiment: str) -> Verdict
             f"{show_p(before.p_value)}"
         )
     return Verdict(grade(all(is_same), any(is_same)), "; ".join(told))
+
+
+def judge_rightmost_experiments(tables: Tables) -> Verdict:
+    """Judge whether shaping gains F on text with all cases, whatever of the procedure differs."""
+    gains = {
+        name: find_gain(tables, RIGHTMOST, "text", "f1", *EXPERIMENTS[name])
+        for name in (NO_PLATT, BY_AUC, PRICED)
+    }
+    is_up = [gain.is_up for gain in gains.values()]
+    listed = (f"{name} {show_gain(gain)}" for name, gain in gains.items())
+    return Verdict(grade(all(is_up), any(is_up)), f"F {'; '.join(listed)}")
+
+
+def judge_zero_as_smoothing(tables: Tables) -> Verdict:
+    """Judge whether zero as a value gains by widening neighbourhoods: not where they are narrow."""
+    wide = find_gain(tables, RIGHTMOST, "text", "f1", ZERO_AS_VALUE, SHAPING)
+    narrow = find_gain(tables, RIGHTMOST, "text", "f1", NARROW_ZERO, NARROW)
+    word = grade(wide.is_up and not narrow.is_up, narrow.difference < wide.difference)
+    return Verdict(word, f"F, 30 neighbours: {show_gain(wide)}; two: {show_gain(narrow)}")
 
 
 def judge_turning(tables: Tables, benchmark: str) -> Verdict:

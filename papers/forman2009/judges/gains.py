@@ -101,10 +101,16 @@ def read_tasks(tables: Tables, benchmark: str, *methods: str) -> pl.DataFrame:
     return wide.select(methods).drop_nulls()
 
 
-def spread(frame: pl.DataFrame, measure: str, size: float) -> pl.DataFrame:
-    """Return the baseline and the gain of shaping over it for each task that has both."""
-    main = frame.filter(pl.col("method").is_in((BASELINE, SHAPING)), size=size)
-    wide = main.pivot(on="method", index=TASK, values=measure).drop_nulls()
+def spread(
+    frame: pl.DataFrame,
+    measure: str,
+    size: float,
+    method: str = SHAPING,
+    against: str = BASELINE,
+) -> pl.DataFrame:
+    """Return two methods and the gain of one over the other for each task that has both."""
+    both = frame.filter(pl.col("method").is_in((method, against)), size=size)
+    wide = both.pivot(on="method", index=TASK, values=measure).drop_nulls()
     if wide.width < 4:
-        raise NotRunError(SHAPING)
-    return wide.with_columns(gain=pl.col(SHAPING) - pl.col(BASELINE))
+        raise NotRunError(method)
+    return wide.with_columns(gain=pl.col(method) - pl.col(against))
