@@ -1,24 +1,26 @@
-# Two commands: `make demo` sets up and shows the main job, `make test` sets up and checks everything but
-# what needs worker processes, which `make cluster` checks.
+# Two commands: `make demo` sets up and shows the main job, `make test` sets up and checks everything.
 
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests that start workers, which `make cluster` runs by themselves, one after the other.
-STARTING := $(addprefix tests/cluster/test_,$(addsuffix .py,backend curves fitting predicting rankings rounds shapes))
-CLUSTER := $(STARTING) tests/cli/test_cluster.py
+# What starts workers has a pytest of its own: no test that measures memory may be in a process with Dask.
+CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test cluster browser clean
+.PHONY: demo test kernels cluster browser clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
+# Kernels are tested in one process, and workers wait for each other: side by side they fill two cores.
 test: $(VENV)/.ready-to-test browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
+	$(MAKE) --jobs 2 --output-sync=target kernels cluster
 	$(BIN)/pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
+
+kernels: $(VENV)/.ready-to-test
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
 
 cluster: $(VENV)/.ready-to-test
 	$(BIN)/pytest --quiet $(CLUSTER)

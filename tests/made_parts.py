@@ -28,6 +28,12 @@ def make_collection(n=240, n_classes=4, n_words=150, seed=0, several=False):
     return Texts(texts, labels)
 
 
+def sort_by_class(collection):
+    """Return a collection class by class, so that each is in few parts, or in one."""
+    order = np.argsort(collection.labels, kind="stable")
+    return Texts([collection.texts[i] for i in order], [collection.labels[i] for i in order])
+
+
 def write_parts(collection, folder, sizes=SIZES):
     """Write a collection as csv files, the last with what the sizes leave; return a pattern."""
     edges = [0, *np.cumsum(sizes).tolist(), len(collection)]

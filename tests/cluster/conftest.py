@@ -2,22 +2,83 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+import dask
 import pytest
 from distributed import Client, LocalCluster
 
+from deaths import PATIENCE, Deadly
 from made_parts import make_collection, write_parts
+from spokeshave.budget.kernels import is_compiled, prepare
+from spokeshave.cli.kernels import COMPILING, describe_preparation, prepare_kernels
+
+CALM = {
+    "distributed.scheduler.allowed-failures": 30,  # deaths of workers that a task may meet
+    "distributed.deploy.lost-worker-timeout": f"{PATIENCE}s",  # on busy cores it takes them long
+}
 
 
 @pytest.fixture(scope="session")
-def client():
-    """Two worker processes of one thread each, with a memory limit."""
+def kernels():
+    """Compile kernels here: workers that start together would do it all at once, each for itself.
+
+    Most of the time nothing is left to do.
+    """
+    if describe_preparation() == COMPILING:
+        prepare_kernels()
+    for has_values in (False, True):
+        if not is_compiled(is_text=True, has_values=has_values):
+            prepare(is_text=True, has_values=has_values)
+
+
+@contextmanager
+def start_workers(n_workers):
+    """Start processes of one thread each, with a memory limit."""
     with (
+        dask.config.set(CALM),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0"
+            n_workers=n_workers,
+            threads_per_worker=1,
+            memory_limit="1GB",
+            dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture(scope="session")
+def client(kernels):
+    """Two workers, which nobody kills."""
+    with start_workers(2) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def mortals(kernels):
+    """Four workers, which may be killed."""
+    with start_workers(4) as client:
+        yield client
+
+
+@pytest.fixture
+def four(mortals):
+    """Four workers, all alive, which may be killed."""
+    mortals.wait_for_workers(4, PATIENCE)
+    return mortals
+
+
+@pytest.fixture
+def make_deadly(monkeypatch, tmp_path):
+    """Return a function that has a task kill the worker that it is on, once."""
+
+    def make_deadly(module, name, at=1):
+        deadly = Deadly(module.__name__, name, tmp_path, at)
+        monkeypatch.setattr(module, name, deadly)
+        return deadly
+
+    return make_deadly
 
 
 @pytest.fixture(scope="session")

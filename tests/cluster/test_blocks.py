@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import normalize
@@ -24,6 +24,7 @@ from spokeshave.collection import make_targets
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 50), st.integers(0, 400)), min_size=1, max_size=6),
     st.integers(1, 100),

@@ -61,6 +61,16 @@ def test_measures_are_those_of_one_machine(client, collection, parts):
     check_same(found, feature_curve(X, y, X_test=X, y_test=y, estimator=svc))
 
 
+def test_workers_that_die_change_nothing(four, make_deadly, collection, parts):
+    X, y = DocumentVectorizer().fit_transform(collection.texts), np.array(collection.labels)
+    svc = fit(X, y)
+    spread = spread_documents(four, parts)
+    tasks = [make_deadly(curves, name) for name in ("score_positives", "place_block")]
+    found = curve_on_cluster(four, spread, svc, cuts=CUTS)
+    check_same(found, feature_curve(X, y, X_test=X, y_test=y, estimator=svc, cuts=CUTS))
+    assert all(task.has_killed for task in tasks)
+
+
 @pytest.mark.parametrize("weighting", ["binary", "tfidf"])
 def test_other_documents_are_measured_with_the_words_to_train_on(
     client, collection, tmp_path, weighting

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import replace
 
 import dask
@@ -11,16 +9,15 @@ import dask.bag
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 from scipy import sparse
 
-from made_parts import make_collection, write_parts
+from deaths import Killer
+from made_parts import make_collection, sort_by_class, write_parts
 from spokeshave.cluster import fit_on_cluster
 from spokeshave.corpus.documents import Vectors
 from spokeshave.errors import CorpusError
 from spokeshave.job import run_job
 from spokeshave.settings import Origin, Settings
-from spokeshave.stopwatch import Stopwatch
 
 QUICK = (0.1, 0.5, 1.0)
 
@@ -115,32 +112,17 @@ def test_dask_collections_are_parts(client, collection, kind):
     assert_same(far, run_here(far, given, settings))
 
 
-class Killer(Stopwatch):
-    """Kills a worker in the middle of each step: when the first of its tasks is done."""
-
-    def __init__(self, client):
-        super().__init__()
-        self._client = client
-        self.killed = []
-
-    def reach(self, share):
-        if self._current not in self.killed:
-            self.killed.append(self._current)
-            pids = self._client.run(os.getpid, on_error="ignore")
-            os.kill(sorted(pids.values())[len(self.killed) % len(pids)], signal.SIGKILL)
+def test_a_class_may_be_in_one_part_only(client, tmp_path):
+    collection = sort_by_class(make_collection(n_classes=3))
+    settings = Settings(cuts=QUICK, hold_out=0.2)
+    far = fit_on_cluster(client, write_parts(collection, tmp_path, (80, 0, 1)), settings=settings)
+    assert_same(far, run_here(far, collection, settings))
 
 
-def test_workers_that_die_change_nothing_but_time(collection, parts):
+def test_workers_that_die_change_nothing_but_time(four, collection, parts):
     settings = Settings(cuts=QUICK, C="auto", hold_out=0.2)
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 30}),
-        LocalCluster(
-            n_workers=4, threads_per_worker=1, memory_limit="1GB", dashboard_address=":0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        killer = Killer(client)
-        far = fit_on_cluster(client, parts, settings=settings, stopwatch=killer)
+    killer = Killer(four)
+    far = fit_on_cluster(four, parts, settings=settings, stopwatch=killer)
     assert_same(far, run_here(far, collection, settings))
     assert set(killer.killed) == set(far.record.making.seconds)
 
@@ -182,18 +164,3 @@ def test_labels_of_test_documents_must_be_known(client, parts, tmp_path):
     other = make_collection(30, n_classes=6)
     with pytest.raises(ValueError, match="'class 4' and others was never seen"):
         fit_on_cluster(client, parts, test=write_parts(other, tmp_path, sizes=()))
-
-
-@pytest.mark.parametrize("weighting", ["binary", "tfidf"])
-def test_what_does_not_fit_is_cut_to_a_sparsity(client, parts, weighting):
-    said = []
-    far = fit_on_cluster(
-        client,
-        parts,
-        settings=Settings(weighting=weighting, hold_out=0.2),
-        nonzeros_per_document=6,
-        say=said.append,
-    )
-    assert 5 < far.record.model.per_document < 7
-    assert far.record.model.judgement.macro_f1 > 0.85
-    assert any("features have to go" in sentence for sentence in said)

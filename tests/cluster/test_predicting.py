@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import signal
 import zipfile
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 
 from made_models import TEXTS, make_models
 from spokeshave import save_model
-from spokeshave.cluster import predict_on_cluster
+from spokeshave.cluster import predict_on_cluster, predicting
 from spokeshave.errors import CorpusError, NoDocumentsError
 from spokeshave.labelling import Labelling, label_file
 from spokeshave.predicting import choose_columns
@@ -167,25 +166,21 @@ def test_it_tells_what_was_guessed_left_out_and_written(client, tables, tmp_path
     ]
 
 
-def test_a_worker_that_dies_is_no_matter(client, tables, tmp_path):
-    killed = []
+def test_a_worker_that_dies_is_no_matter(four, make_deadly, tables, tmp_path):
+    tasks = [make_deadly(predicting, name) for name in ("label_part", "put_in_place")]
     out = tmp_path / "out"
 
-    def kill(share):
-        if not killed:
-            (aside,) = out.iterdir()
-            (aside / ".part-0.csv.x.part").write_text("what a worker that was killed had written")
-            killed.append(max(client.run(os.getpid).values()))
-            os.kill(killed[0], signal.SIGKILL)
+    def leave(share):
+        (aside,) = out.iterdir()
+        (aside / ".part-0.csv.x.part").write_text("what a worker that was killed had written")
 
-    paths = predict_on_cluster(client, MODELS["labels"], tables, out, report=kill, scores="best")
-    assert killed
+    paths = predict_on_cluster(four, MODELS["labels"], tables, out, report=leave, scores="best")
+    assert all(task.has_killed for task in tasks)
     assert sorted(map(str, out.iterdir())) == paths
     for number, path in enumerate(paths):
         source = tables.replace("*", str(number))
         expected = label_here(MODELS["labels"], source, tmp_path / "x.csv", scores="best")
         assert Path(path).read_bytes() == expected
-    client.wait_for_workers(2)
 
 
 def refuse(client, parts, out, model="labels", **how):

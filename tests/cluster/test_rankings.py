@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from made_parts import make_collection, write_parts
+from made_parts import make_collection, sort_by_class, write_parts
 from made_up import make_targets
 from spokeshave import rank_features, sparsity_curve
+from spokeshave.cluster import rankings
 from spokeshave.cluster.rankings import rank_on_cluster, sparsity_on_cluster
 from spokeshave.cluster.spreading import Block, Spread, spread_documents
 from spokeshave.corpus.vectorizer import DocumentVectorizer
@@ -53,6 +54,25 @@ def check_same(found, expected):
 def test_rankings_of_counts_are_those_of_one_machine(client, spread, documents, by):
     assert len(spread.blocks) == 4
     check_same(rank_on_cluster(client, spread, by), rank_features(*documents, by))
+
+
+def test_workers_that_die_change_nothing(four, make_deadly, parts, documents):
+    tasks = [make_deadly(rankings, name) for name in ("sum_block", "count_block")]
+    spread = spread_documents(four, parts, vectorizer=COUNTS)
+    ranking = rank_on_cluster(four, spread, "bns")
+    check_same(ranking, rank_features(*documents, "bns"))
+    found = sparsity_on_cluster(four, spread, ranking)
+    np.testing.assert_array_equal(found.frequency, sparsity_curve(documents[0], ranking).frequency)
+    assert all(task.has_killed for task in tasks)
+
+
+@pytest.mark.parametrize("by", ["bns", "chi2"])
+def test_rankings_of_a_class_in_one_part_only(client, tmp_path, by):
+    collection = sort_by_class(make_collection(120, 3))
+    X = COUNTS.fit_transform(collection.texts)
+    pattern = write_parts(collection, tmp_path, sizes=(40, 0, 79))
+    spread = spread_documents(client, pattern, vectorizer=COUNTS)
+    check_same(rank_on_cluster(client, spread, by), rank_features(X, collection.labels, by))
 
 
 @pytest.mark.parametrize("by", ["bns", "chi2"])
@@ -106,9 +126,9 @@ def test_one_class_is_refused(client):
 @pytest.mark.parametrize("cuts", ["log", (0.1, 0.5, 1.0)])
 def test_sparsity_is_that_of_one_machine(client, spread, documents, cuts):
     X, y = documents
-    rankings = {by: rank_features(X, y, by) for by in ("bns", "odds_ratio")}
-    found = sparsity_on_cluster(client, spread, rankings, cuts=cuts)
-    expected = sparsity_curve(X, rankings, cuts=cuts)
+    both = {by: rank_features(X, y, by) for by in ("bns", "odds_ratio")}
+    found = sparsity_on_cluster(client, spread, both, cuts=cuts)
+    expected = sparsity_curve(X, both, cuts=cuts)
     assert found.rankings == expected.rankings
     assert found.n_documents == expected.n_documents
     for name in ("classes", "cuts", "frequency", *MEASURES):

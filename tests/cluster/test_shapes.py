@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import Binarizer, MultiLabelBinarizer, StandardScaler, normalize
 from sklearn.utils.validation import check_is_fitted
 
-from made_parts import make_collection, write_parts
+from made_parts import SIZES, make_collection, sort_by_class, write_parts
 from spokeshave import BNSScaler, DocumentVectorizer, FeatureShaper, LocalProbabilityShaper
+from spokeshave.cluster import shapes
 from spokeshave.cluster.shapes import merge_tallies, shape_on_cluster, sort_tally, tally_values
 from spokeshave.cluster.spreading import Spread, spread_documents
-from spokeshave.corpus.documents import Texts
 from spokeshave.documents import tidy
 from spokeshave.levels import store_all, take_census
 from spokeshave.shapes import count_documents, place_values
@@ -47,15 +47,8 @@ def collect_kind(kind):
     """Return a collection, and the sizes of all parts of it but the last."""
     if kind != "sorted by class":
         n_classes = 2 if kind == "two classes" else 4
-        return make_collection(n_classes=n_classes, several=kind == "several labels"), (
-            40,
-            0,
-            1,
-            99,
-        )
-    mixed = make_collection(120, n_classes=3)
-    order = np.argsort(mixed.labels, kind="stable")
-    return Texts([mixed.texts[i] for i in order], [mixed.labels[i] for i in order]), (40, 30, 35)
+        return make_collection(n_classes=n_classes, several=kind == "several labels"), SIZES
+    return sort_by_class(make_collection(120, n_classes=3)), (40, 30, 35)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -113,6 +106,15 @@ def test_a_shaper_is_not_changed(client, both):
     check_is_fitted(far)
     assert far.norm == "l1"
     assert vars(given_) == vars(FeatureShaper(norm="l1"))
+
+
+def test_a_worker_that_dies_changes_nothing(four, make_deadly, collection, parts):
+    spread = spread_documents(four, parts, vectorizer=COUNTS)
+    task = make_deadly(shapes, "tally_block")
+    far = shape_on_cluster(four, spread)
+    X = clone(COUNTS).fit_transform(collection.texts)
+    assert_same(far, LocalProbabilityShaper().fit(X, np.array(collection.labels)))
+    assert task.has_killed
 
 
 def test_values_need_not_be_counts(client):

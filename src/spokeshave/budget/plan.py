@@ -54,6 +54,10 @@ class Plan:
         return self.n_nonzeros / max(self.n_documents, 1)
 
     def __str__(self) -> str:
+        return self.describe()
+
+    def describe(self, elsewhere: str = "over the disk") -> str:
+        """Say what is going to happen; ``elsewhere`` is what training goes over without memory."""
         size = self.matrix_bytes / self.memory
         lines = [
             f"{self.n_documents:,} documents, about {self.n_words:,} words, "
@@ -68,7 +72,7 @@ class Plan:
             lines.append(
                 f"everything fits in memory at {self.fits_at:.0f} nonzeros per document or so"
                 if self.fits_at >= 1
-                else "everything does not fit in memory: training goes over the disk"
+                else f"everything does not fit in memory: training goes {elsewhere}"
             )
         return "; ".join(lines)
 
@@ -128,7 +132,11 @@ class Cut:
     in_memory: bool
 
     def __str__(self) -> str:
-        where = "in memory" if self.in_memory else "over the disk, in rounds"
+        return self.describe()
+
+    def describe(self, elsewhere: str = "over the disk") -> str:
+        """Say how much is kept; ``elsewhere`` is what training goes over without memory."""
+        where = "in memory" if self.in_memory else f"{elsewhere}, in rounds"
         pruned = self.n_rare + self.n_frequent
         return (
             f"{self.n_features:,} of {self.n_ranked:,} words are kept ({pruned:,} were pruned "

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+# Polars keeps what it has freed for ten seconds, unless it is told so before it is loaded: in a
+# worker that counts as taken.
+os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
+
 try:
     import distributed
 except ImportError as error:
@@ -12,6 +18,7 @@ from spokeshave.cluster.fitting import fit_on_cluster
 from spokeshave.cluster.predicting import predict_on_cluster
 from spokeshave.cluster.rankings import rank_on_cluster, sparsity_on_cluster
 from spokeshave.cluster.shapes import shape_on_cluster
+from spokeshave.cluster.sizes import tell_sizes
 from spokeshave.cluster.spreading import Spread, spread_documents
 from spokeshave.cluster.workers import connect
 
@@ -26,4 +33,5 @@ __all__ = [
     "sparsity_on_cluster",
     "spread_documents",
 ]
-del distributed
+tell_sizes()  # here and, as they import this, to every worker
+del distributed, os, tell_sizes

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side
-from spokeshave.cluster.workers import Report, collect, list_workers, merge, submit
+from spokeshave.cluster.workers import MERGING, Report, collect, merge, submit
 from spokeshave.corpus.chunks import split_chunks
 from spokeshave.corpus.documents import Texts
 from spokeshave.corpus.spelling import make_alphabet
@@ -26,7 +26,7 @@ from spokeshave.pruning import find_limits
 
 WORD, FREQUENCY = "word", "frequency"
 SPELT = 1 << 16  # words that are strings at a time
-BUCKETS, MOST_BUCKETS = 4, 32  # of words: for each worker, and in all
+FEWEST_BUCKETS, MOST_BUCKETS = 8, 64  # of words
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +103,23 @@ def count_parts(
 
     Words are dealt to buckets by their hash, so that no worker has to hold all of them.
     """
-    n_buckets = min(BUCKETS * len(list_workers(client)), MOST_BUCKETS)
+    n_buckets = min(max(len(parts) // 2, FEWEST_BUCKETS), MOST_BUCKETS)
     pairs = [
         submit(client, count_part, item, parts.kind, side, strip_markup, n_buckets)
         for item, side in zip(parts.items, sides or [None] * len(parts), strict=True)
     ]
-    counts: list[Count] = collect([submit(client, itemgetter(0), pair) for pair in pairs], report)
+    counts = [submit(client, itemgetter(0), pair, priority=MERGING) for pair in pairs]
     buckets = [
-        merge(client, merge_words, [submit(client, take_bucket, pair, b) for pair in pairs])
+        merge(
+            client,
+            merge_words,
+            [submit(client, take_bucket, pair, b, priority=MERGING) for pair in pairs],
+        )
         for b in range(n_buckets if parts.kind.is_text else 1)
     ]
-    return Counted(counts, reduce(Count.merge, counts, Count()), buckets)
+    del pairs  # those of a part are let go when they are added to others
+    found: list[Count] = collect(counts, report)
+    return Counted(found, reduce(Count.merge, found, Count()), buckets)
 
 
 def count_part(

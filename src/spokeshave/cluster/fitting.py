@@ -22,11 +22,12 @@ from spokeshave.cluster.counting import (
 from spokeshave.cluster.holding import Divided, divide
 from spokeshave.cluster.judging import check_parts, judge_parts
 from spokeshave.cluster.parts import Parts, open_parts
-from spokeshave.cluster.reduced import Source, find_worker_room, run_reduced
+from spokeshave.cluster.reduced import OVER, Source, find_worker_room, run_reduced
 from spokeshave.cluster.whole import Facts, gather_collection, measure_whole, run_whole
 from spokeshave.cluster.workers import (
     collect,
     describe_workers,
+    list_workers,
     measure_memory,
     measure_resident,
     submit,
@@ -99,6 +100,7 @@ def fit_on_cluster(
     settings, watch = settings or Settings(), stopwatch or Stopwatch()
     columns = {"text": text, "label": label}
     limit = measure_memory(client) if memory is None else parse_size(memory)
+    n_workers = len(list_workers(client))
     watch.begin("counting")
     train = open_parts(client, parts, **columns, **options)
     for guess in train.guesses:
@@ -120,7 +122,7 @@ def fit_on_cluster(
         command=command,
         text_column=train.kind.text if isinstance(train.kind.text, str) else None,
     )
-    job = _Job(client, train, judges, divided, counted, settings, origin, watch)
+    job = _Job(client, n_workers, train, judges, divided, counted, settings, origin, watch)
     columns_found = job.find_columns()
     say(f"{describe_workers(client)}; {columns_found}")
     resident = measure_resident(client)
@@ -187,6 +189,7 @@ class _Job:
     """A job on a cluster, after the first pass over its documents."""
 
     client: Client
+    n_workers: int
     train: Parts
     judges: Parts | None
     divided: Divided | None
@@ -261,7 +264,7 @@ class _Job:
                 "C must be a number where documents do not fit in one worker. Got 'auto' instead."
             )
         svc = make_budgeted(budget, self.settings)
-        source = Source(self.train, self.sides, self.counted, words)
+        source = Source(self.train, self.sides, self.counted, words, self.n_workers)
         run_reduced(self.client, source, svc, room, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)
         judgements = self._judge(submit(self.client, bytes, shipped), None, None)
@@ -274,7 +277,7 @@ class _Job:
             self.settings,
             self.watch,
             len(shipped),
-            where="over the workers",
+            where=OVER,
         )
         return Finished(model, shipped, record)
 

@@ -36,13 +36,15 @@ from spokeshave.cluster.blocks import Range, encode, plan_blocks
 from spokeshave.cluster.counting import FREQUENCY, WORD, Count, Counted, PrunedWords, Vocabulary
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side, read_range, take
-from spokeshave.cluster.rounds import Setting, train_in_rounds
+from spokeshave.cluster.rounds import Setting, stack_rows, train_in_rounds
 from spokeshave.cluster.workers import collect, list_workers, submit, wait
 from spokeshave.figures import write_size
 from spokeshave.kernels.rows import Rows
 from spokeshave.solver import Stop
 from spokeshave.stopwatch import Stopwatch
 
+OVER = "over the workers"
+AT_ONCE = 32  # classes that go in rounds side by side: a block may have to be read for each round
 SPREAD = 8  # blocks that documents are reduced in, for each worker
 BLOCKS_IN_ROOM = 4  # of which one is worked on, and others are on their way
 HELD_TWICE = 2  # what is put together from blocks is there twice meanwhile
@@ -109,12 +111,15 @@ class Source(NamedTuple):
         What the first pass has found.
     words : Vocabulary or None
         The words to choose from; None for vectors.
+    n_workers : int
+        Workers that there were at first: how documents are dealt out is not to depend on deaths.
     """
 
     parts: Parts
     sides: list[Future] | None
     counted: Counted
     words: Vocabulary | None
+    n_workers: int
 
     def list_parts(self) -> list[tuple[Any, Future | None]]:
         """Return the parts, and which documents of each are meant."""
@@ -151,8 +156,8 @@ def run_reduced(
     wait(drawn, watch.reach)
     plan, selection = submit(client, rank_sample, drawn, task, survey).result()
     del drawn
-    say(str(plan))
-    say(str(selection.cut))
+    say(plan.describe(OVER))
+    say(selection.cut.describe(OVER))
     watch.begin("reducing")
     kept = submit(client, name_features, vocabulary, selection.features)
     if idf is not None:
@@ -205,16 +210,23 @@ def _choose_words(
         return None, int(np.count_nonzero(frequency))
     least = task.request.min_df
     fewest = float(least) if isinstance(least, int) else 1.0
-    found = submit(client, join_words, source.words.buckets, fewest / share)
-    found.result()  # the buckets are let go
-    source.words.buckets.clear()
+    frequent = [
+        submit(client, thin_words, bucket, fewest / share) for bucket in source.words.buckets
+    ]
+    found = submit(client, join_words, frequent)
+    wait([found])
+    source.words.buckets.clear()  # most words are let go
     return found, source.words.n_words
 
 
-def join_words(buckets: list[PrunedWords], fewest: float) -> pl.DataFrame:
-    """Return the words that are in so many documents or more, the most frequent first."""
-    words = pl.concat([bucket.kept for bucket in buckets]).filter(pl.col(FREQUENCY) >= fewest)
-    return words.sort(FREQUENCY, WORD, descending=[True, False])
+def thin_words(bucket: PrunedWords, fewest: float) -> pl.DataFrame:
+    """Return the words of a bucket that are in so many documents or more."""
+    return bucket.kept.filter(pl.col(FREQUENCY) >= fewest)
+
+
+def join_words(buckets: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return the words of all buckets, the most frequent first."""
+    return pl.concat(buckets).sort(FREQUENCY, WORD, descending=[True, False])
 
 
 def find_idf(vocabulary: pl.DataFrame, n_documents: int) -> NDArray[np.float32]:
@@ -348,7 +360,7 @@ def _reduce(
 ) -> list[Future]:
     """Represent all documents with the features that are kept, in blocks on the workers."""
     known = submit(client, make_known, kept, selection.features)
-    n_blocks = SPREAD * len(list_workers(client))
+    n_blocks = SPREAD * source.n_workers
     cells = _measure_blocks(source.counted.total, task, selection, n_blocks)
     parts = source.list_parts()
     return [
@@ -426,7 +438,8 @@ def _train(
     if needed > task.room.free:
         say("the documents do not fit in one worker: training goes in rounds over all")
         setting = Setting(n_features, stop, seed, task.room.free)
-        return train_in_rounds(client, blocks, sizes, objective, setting, n_workers, watch.reach)
+        n_at_once = max(n_workers, AT_ONCE)
+        return train_in_rounds(client, blocks, sizes, objective, setting, n_at_once, watch.reach)
     whole = submit(client, join_blocks, blocks)
     shares = [np.arange(first, n_classes, n_workers) for first in range(min(n_workers, n_classes))]
     tasks = [
@@ -447,16 +460,9 @@ def _count_documents(block: Block) -> int:
 
 def join_blocks(blocks: list[Block]) -> Block:
     """Return the documents of all blocks."""
-    rows: Any = [block.rows for block in blocks]
-    lengths = np.concatenate([np.diff(each.indptr.astype(np.int64)) for each in rows])
     n_codes = np.concatenate([np.diff(block.code_ends) for block in blocks])
     return Block(
-        Rows(
-            count_up(lengths).astype(np.uint64),
-            np.concatenate([each.indices for each in rows]),
-            None if rows[0].data is None else np.concatenate([each.data for each in rows]),
-            *(np.concatenate([each[at] for each in rows]) for at in (3, 4, 5)),
-        ),
+        stack_rows([block.rows for block in blocks]),
         count_up(n_codes),
         np.concatenate([block.codes for block in blocks]),
     )

@@ -109,11 +109,10 @@ def train_in_rounds(
     most = 0
     for first in range(0, n_classes, n_at_once):
         group = list(range(first, min(first + n_at_once, n_classes)))
-        found, n_rounds = _train_group(client, blocks, sizes, objective, setting, group)
+        found, n_rounds = _train_group(client, blocks, sizes, objective, setting, group, report)
         for k, (normal, primal[k], gap[k]) in found.items():
             coef[k], intercept[k] = normal
         most = max(most, n_rounds)
-        report((group[-1] + 1) / n_classes)
     warn_if_stopped_early(gap, primal, setting.stop)
     return Weights(coef, intercept, primal, gap, most)
 
@@ -125,6 +124,7 @@ def _train_group(
     objective: Objective,
     setting: Setting,
     group: list[int],
+    report: Report,
 ) -> tuple[dict[int, tuple[Normal, float, float]], int]:
     """Train some classes side by side; return each with its objective and gap, and the rounds.
 
@@ -157,6 +157,7 @@ def _train_group(
             if gap <= stop.tol * primal or n_rounds > stop.max_passes:
                 normal = submit(client, itemgetter(0), steps.pop(k))
                 done[k] = (normal.result(), primal, gap)
+        report((group[0] + len(done)) / len(objective.codes))
         if not steps:
             return done, n_rounds
         kept = [submit(client, keep, each, seen, list(steps)) for each in looks]
@@ -250,7 +251,7 @@ def descend(
     picked: list[Picked], step: Step, objective: Objective, k: int, target: float, seed: int
 ) -> Step:
     """Descend on the documents of all blocks; return the weights, and the duals of each block."""
-    (w, b), rows = step.normal, join_picked(picked)
+    (w, b), rows = step.normal, stack_rows([each.rows for each in picked])
     w = w.copy()
     beta, margins, y = (
         np.concatenate([getattr(each, name) for each in picked])
@@ -262,13 +263,16 @@ def descend(
     return Step(Normal(w, b), np.split(beta, ends))
 
 
-def join_picked(picked: list[Picked]) -> Rows:
-    """Return the rows of all blocks, one after the other."""
-    parts: Any = [each.rows for each in picked]
-    lengths = np.concatenate([np.diff(rows.indptr.astype(np.int64)) for rows in parts])
+def stack_rows(parts: list[Rows]) -> Rows:
+    """Return the rows of several, one after the other."""
+    lengths = [np.diff(rows.indptr.astype(np.int64)) for rows in parts]
+    values: Any = [rows.data for rows in parts]
     return Rows(
-        count_up(lengths).astype(np.uint64),
+        count_up(np.concatenate(lengths)).astype(np.uint64),
         np.concatenate([rows.indices for rows in parts]),
-        None if parts[0].data is None else np.concatenate([rows.data for rows in parts]),
-        *(np.concatenate([rows[at] for rows in parts]) for at in (3, 4, 5)),
+        None if values[0] is None else np.concatenate(values),
+        *(
+            np.concatenate([getattr(rows, name) for rows in parts])
+            for name in ("scale", "squared_length", "weight")
+        ),
     )

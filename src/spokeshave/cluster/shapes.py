@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -80,8 +79,7 @@ def list_classes(spread: Spread) -> NDArray[np.generic]:
     return np.array(spread.names)
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(NamedTuple):
     """What shapes need to know of some documents: the tallies of several sets of them add up.
 
     Attributes

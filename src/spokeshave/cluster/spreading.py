@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from distributed import Client, Future
 from scipy import sparse
@@ -43,8 +43,7 @@ class Spread:
     n_features: int
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
+class Block(NamedTuple):
     """Some documents: rows, and an indicator with a column per class, one for two classes."""
 
     X: sparse.csr_matrix

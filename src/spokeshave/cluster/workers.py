@@ -16,12 +16,15 @@ from functools import partial
 from multiprocessing import resource_tracker
 from typing import Any, TypeAlias, TypeVar
 
-from distributed import Client, Future, KilledWorker, LocalCluster, as_completed, warn
+from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_completed, warn
 
 from spokeshave.budget.memory import give_back, measure_installed
+from spokeshave.budget.memory import measure_resident as measure_process
+from spokeshave.budget.room import COARSE
 from spokeshave.figures import write_size
 
 FAN_IN = 8  # results that are merged at a time
+MERGING = 1  # priority of tasks that leave less than they take; others have 0
 HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
 LOCAL = "local:"
 TIMEOUT = "10s"  # to find a scheduler
@@ -136,12 +139,21 @@ def measure_memory(client: Client) -> int:
 def measure_resident(client: Client) -> int:
     """Return the bytes that a worker holds besides results of tasks, the most of any.
 
-    All workers have done something by now: what they work with is loaded.
+    All workers have done something by now: what they work with is loaded. It is rounded up, for
+    two runs to have the same room though they hold a few pages more or less.
     """
-    return max(
-        int(worker["metrics"]["memory"] - worker["metrics"]["managed_bytes"])
-        for worker in list_workers(client).values()
-    )
+    most: int = max(client.run(measure_aside, on_error="ignore").values())
+    return -(-most // COARSE) * COARSE
+
+
+def measure_aside(dask_worker: Worker) -> int:
+    """Return the bytes that a worker holds besides those of results that are in its memory.
+
+    Its metrics are not asked for: they are for its next heartbeat, which would end it.
+    """
+    give_back()
+    spilled, _ = getattr(dask_worker.data, "spilled_total", (0, 0))
+    return measure_process() - int(dask_worker.state.nbytes - spilled)
 
 
 def describe_workers(client: Client) -> str:
@@ -184,11 +196,14 @@ def _pass_on(message: Warning | str, category: type[Warning], *where: Any, **mor
 def merge(
     client: Client, function: Callable[[list[Any]], Any], futures: Sequence[Future]
 ) -> Future:
-    """Merge results by a function of a list of them, a few at a time."""
+    """Merge results by a function of a list of them, a few at a time.
+
+    That comes before any task that makes more of them: what is merged takes less.
+    """
     found = list(futures)
     while len(found) > 1:
         found = [
-            submit(client, function, found[first : first + FAN_IN])
+            submit(client, function, found[first : first + FAN_IN], priority=MERGING)
             for first in range(0, len(found), FAN_IN)
         ]
     return found[0]
@@ -196,7 +211,10 @@ def merge(
 
 def wait(futures: Sequence[Future], report: Report | None = None) -> None:
     """Wait for tasks; the first that fails raises what it raised."""
-    for n_done, future in enumerate(as_completed(list(futures)), 1):
+    if not futures:
+        return
+    loop = futures[0].client.loop  # Dask would take that of the client that was made last
+    for n_done, future in enumerate(as_completed(list(futures), loop=loop), 1):
         if future.status != "finished":
             future.result()
         if report is not None:

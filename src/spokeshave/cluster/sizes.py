@@ -1,0 +1,48 @@
+"""What results of tasks take, which Dask has to know to keep a worker within its memory.
+
+It knows of arrays and matrices, and of lists and tuples of them. Anything else it takes for next to
+nothing: it would neither count it nor put it on the disk.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from dask.sizeof import sizeof
+
+from spokeshave.collection import Collection, Part
+from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.final import Shaven
+from spokeshave.svm import DualLinearSVC
+from spokeshave.trained import Trained
+
+STRING = 16  # bytes of a string, which has a length and a place, or its letters if they are few
+HOLDERS = (Collection, Part, DocumentVectorizer, Shaven, DualLinearSVC, Trained)
+
+
+def tell_sizes() -> None:
+    """Tell Dask what data frames take, and objects that hold arrays."""
+    register: Any = sizeof.register
+    register(pl.DataFrame, measure_frame)
+    for holder in HOLDERS:
+        register(holder, measure_holder)
+
+
+def measure_frame(frame: pl.DataFrame) -> int:
+    """Return the bytes of a data frame: its own estimate is of the letters of strings alone."""
+    n_strings = sum(kind == pl.String for kind in frame.dtypes)
+    return int(frame.estimated_size()) + STRING * n_strings * frame.height
+
+
+def measure_holder(holder: Any) -> int:
+    """Return the bytes of all that an object holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tell_sizes()
+    >>> sizeof(Part(None, np.zeros(1000), None)) > 8000
+    True
+    """
+    return sum(map(sizeof, vars(holder).values()))
