@@ -21,7 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter
+from typing import NamedTuple
 
+import psutil
 from distributed import Client, LocalCluster, Worker
 
 from budget import INTERVAL, parse_bytes, read_status
@@ -123,29 +125,42 @@ class Watch:
                 self.peaks[pid] = max(self.peaks.get(pid, 0), read_status(pid, "VmHWM"))
 
 
-class Traffic(Stopwatch):
-    """Keeps the bytes that workers have sent to others, and those on their disks, by step."""
+class Look(NamedTuple):
+    """What a worker has done: seconds of its processor, bytes sent to others, bytes on its disk."""
+
+    busy: float
+    sent: int
+    spilt: int
+
+
+class Account(Stopwatch):
+    """Keeps what the workers have done in each step, all of them added up."""
 
     def __init__(self, client: Client) -> None:
         super().__init__()
-        self.sent: dict[str, int] = {}
-        self.spilt: dict[str, int] = {}
-        self._client, self._before = client, 0
+        self.looks: dict[str, Look] = {}
+        self._client, self._before = client, add_looks(client)
 
     def end(self) -> None:
-        """End a step, and look at what it has moved."""
+        """End a step, and look at what it has taken."""
         name = self._current
         super().end()
         if name is not None:
-            looks = self._client.run(look_at_worker).values()
-            sent, spilt = (sum(each) for each in zip(*looks, strict=True))
-            self.sent[name] = self.sent.get(name, 0) + sent - self._before
-            self.spilt[name], self._before = spilt, sent
+            now, before = add_looks(self._client), self._before
+            self.looks[name] = Look(now.busy - before.busy, now.sent - before.sent, now.spilt)
+            self._before = now
 
 
-def look_at_worker(dask_worker: Worker) -> tuple[int, int]:
-    """Return the bytes that a worker has sent to others, and those of results on its disk."""
-    return dask_worker.transfer_outgoing_bytes_total, dask_worker.data.spilled_total.disk
+def add_looks(client: Client) -> Look:
+    """Return what all workers have done so far."""
+    return Look(*(sum(each) for each in zip(*client.run(look).values(), strict=True)))
+
+
+def look(dask_worker: Worker) -> Look:
+    """Return what a worker has done so far."""
+    times = psutil.Process().cpu_times()
+    sent, spilt = dask_worker.transfer_outgoing_bytes_total, dask_worker.data.spilled_total.disk
+    return Look(times.user + times.system, sent, spilt)
 
 
 def train_large(parts: str, held_out: str, n_workers: int, limit: str, cut: float | None) -> None:
@@ -153,7 +168,7 @@ def train_large(parts: str, held_out: str, n_workers: int, limit: str, cut: floa
     size = sum(path.stat().st_size for path in Path(parts).parent.glob(Path(parts).name))
     print(f"{size / 1e9:.2f} GB of text, {size / parse_bytes(limit):.1f} times a worker's limit")
     with start_cluster(n_workers, limit) as client, Watch(client) as watch:
-        start, traffic = perf_counter(), Traffic(client)
+        start, account = perf_counter(), Account(client)
         found = fit_on_cluster(
             client,
             parts,
@@ -162,17 +177,18 @@ def train_large(parts: str, held_out: str, n_workers: int, limit: str, cut: floa
             test=held_out,
             settings=Settings(),
             nonzeros_per_document=cut,
-            stopwatch=traffic,
+            stopwatch=account,
             say=partial(print, flush=True),
         )
         seconds = perf_counter() - start
     print(found.record.headline)
     print(f"macro-F1 {found.record.model.judgement.macro_f1:.4f}")
-    print(f"{'':28}{'seconds':>10}{'MB sent':>10}{'MB on disks':>13}")
-    for name, took in traffic.seconds.items():
-        sent, spilt = traffic.sent[name] / 1e6, traffic.spilt[name] / 1e6
-        print(f"{name:28}{took:10.1f}{sent:10.0f}{spilt:13.0f}")
-    print(f"{'in all':28}{seconds:10.1f}{sum(traffic.sent.values()) / 1e6:10.0f}")
+    print(f"{'':16}{'seconds':>10}{'processor':>11}{'MB sent':>10}{'MB on disks':>13}")
+    for name, took in account.seconds.items():
+        busy, sent, spilt = account.looks[name]
+        print(f"{name:16}{took:10.1f}{busy:11.1f}{sent / 1e6:10.0f}{spilt / 1e6:13.0f}")
+    busy, sent, _ = (sum(each) for each in zip(*account.looks.values(), strict=True))
+    print(f"{'in all':16}{seconds:10.1f}{busy:11.1f}{sent / 1e6:10.0f}")
     client_peak, *peaks = watch.peaks.values()
     print(f"peak of the client {client_peak / 1e6:.0f} MB, of workers (limit {limit}):", end=" ")
     print(", ".join(f"{peak / 1e6:.0f} MB" for peak in peaks))

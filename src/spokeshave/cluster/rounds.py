@@ -29,7 +29,7 @@ from spokeshave.budget.rounds import (
 )
 from spokeshave.budget.shards import Block
 from spokeshave.budget.store import count_up
-from spokeshave.cluster.workers import Report, submit
+from spokeshave.cluster.workers import MERGING, Report, submit
 from spokeshave.kernels.descent import Task, advance, judge, score
 from spokeshave.kernels.rows import Rows
 from spokeshave.kernels.thinning import gather_rows
@@ -44,9 +44,8 @@ class Normal(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """Documents of a block that do not rest, by number, with what it takes to descend on them."""
+    """Documents of a block that do not rest, with what it takes to descend on them."""
 
-    documents: NDArray[np.intp]
     rows: Rows
     y: NDArray[np.int8]
     beta: NDArray[np.float64]
@@ -63,22 +62,19 @@ class Step(NamedTuple):
     moved: list[NDArray[np.float64]] | None
 
 
-class Look(NamedTuple):
-    """Classes in a block: their terms of the objective and of the gap, duals, and who is restless.
-
-    Each is a list with an entry for each class.
-    """
-
-    terms: list[tuple[float, float]]
-    duals: list[NDArray[np.float64]]
-    picked: list[Picked]
-
-
 class Kept(NamedTuple):
     """What a block keeps of a class from one round to the next: its dual, and what was picked."""
 
     dual: NDArray[np.float64]
     documents: NDArray[np.intp]
+
+
+class Look(NamedTuple):
+    """Classes in a block: terms of the objective and of the gap, what to keep, who is restless."""
+
+    terms: list[tuple[float, float]]
+    kept: dict[int, Kept]
+    picked: dict[int, Picked]
 
 
 class Setting(NamedTuple):
@@ -151,8 +147,15 @@ def _train_group(
             )
             for p, (block, before, share) in enumerate(zip(blocks, kept, shares, strict=True))
         ]
-        terms = submit(client, add_terms, [submit(client, itemgetter(0), each) for each in looks])
-        measured = dict(zip(seen, terms.result(), strict=True))
+        # What a look has found is taken apart at once, and let go: there may be no room to hold it.
+        terms = [submit(client, itemgetter(0), each, priority=MERGING) for each in looks]
+        kept = [submit(client, itemgetter(1), each, priority=MERGING) for each in looks]
+        picked = {
+            k: [submit(client, take_picked, each, k, priority=MERGING) for each in looks]
+            for k in seen
+        }
+        del looks
+        measured = dict(zip(seen, submit(client, add_terms, terms).result(), strict=True))
         for k, (primal, gap) in measured.items():
             if gap <= stop.tol * primal or n_rounds > stop.max_passes:
                 normal = submit(client, itemgetter(0), steps.pop(k))
@@ -160,14 +163,11 @@ def _train_group(
         report((group[0] + len(done)) / len(objective.codes))
         if not steps:
             return done, n_rounds
-        kept = [submit(client, keep, each, seen, list(steps)) for each in looks]
         for k, step in steps.items():
-            picked = [submit(client, take_picked, each, seen.index(k)) for each in looks]
             target = 0.5 * stop.tol * measured[k][0]
-            steps[k] = submit(
-                client, descend, picked, step, objective, k, target, setting.seed + n_rounds
-            )
-        del looks, picked, step
+            seed = setting.seed + n_rounds
+            steps[k] = submit(client, descend, picked[k], step, objective, k, target, seed)
+        del picked, step
     raise AssertionError("the last round is the last")
 
 
@@ -178,7 +178,7 @@ def begin(n_features: int) -> Step:
 
 def look(
     block: Block,
-    kept: list[Kept] | None,
+    before: dict[int, Kept] | None,
     steps: list[Step],
     objective: Objective,
     classes: list[int],
@@ -190,17 +190,17 @@ def look(
     ``at`` is the seed, the round and the number of the block.
     """
     seed, n_rounds, number = at
-    found = Look([], [], [])
-    for place, (k, step) in enumerate(zip(classes, steps, strict=True)):
+    found = Look([], {}, {})
+    for k, step in zip(classes, steps, strict=True):
         n, task = block.n_documents, pose(objective, block, k)
-        dual = np.zeros(n) if kept is None else write_dual(kept[place], step, number)
+        dual = np.zeros(n) if before is None else write_dual(before[k], step, number)
         margins, violation = np.empty((2, n))
         score(block.rows, step.normal.w, step.normal.b, margins)
         found.terms.append(judge(block.rows, task, dual, margins, violation))
         random = np.random.default_rng((seed, k, n_rounds, number))
         chosen = choose_restless(block.rows, violation, room, random)
-        found.duals.append(dual)
-        found.picked.append(pick(block.rows, task.y, dual, margins, chosen))
+        found.kept[k] = Kept(dual, chosen)
+        found.picked[k] = pick(block.rows, task.y, dual, margins, chosen)
     return found
 
 
@@ -212,15 +212,9 @@ def write_dual(kept: Kept, step: Step, number: int) -> NDArray[np.float64]:
     return dual
 
 
-def keep(found: Look, seen: list[int], wanted: list[int]) -> list[Kept]:
-    """Return what the next round needs of a block, for the classes that are not done."""
-    places = [seen.index(k) for k in wanted]
-    return [Kept(found.duals[at], found.picked[at].documents) for at in places]
-
-
-def take_picked(found: Look, place: int) -> Picked:
-    """Return the documents that do not rest in one of the classes."""
-    return found.picked[place]
+def take_picked(found: Look, k: int) -> Picked:
+    """Return the documents that do not rest in a class."""
+    return found.picked[k]
 
 
 def pick(
@@ -239,7 +233,7 @@ def pick(
         each[chosen] for each in (rows.scale, rows.squared_length, rows.weight)
     )
     copied = Rows(ends.astype(np.uint64), features, values, scale, squares, weight)
-    return Picked(chosen, copied, y[chosen], beta[chosen], margins[chosen])
+    return Picked(copied, y[chosen], beta[chosen], margins[chosen])
 
 
 def add_terms(terms: list[list[tuple[float, float]]]) -> list[tuple[float, float]]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing import resource_tracker
+from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
 from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_completed, warn
@@ -24,6 +25,7 @@ from spokeshave.budget.room import COARSE
 from spokeshave.figures import write_size
 
 FAN_IN = 8  # results that are merged at a time
+SHORT = 0.1  # seconds of a task that frees little
 MERGING = 1  # priority of tasks that leave less than they take; others have 0
 HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
 LOCAL = "local:"
@@ -180,13 +182,19 @@ def _let_go(made_of: tuple[Any, ...], future: Future) -> None:
 
 
 def _run(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Run a task, and let the client know of its warnings."""
+    """Run a task, and let the client know of its warnings.
+
+    What a task has freed would count as the worker's, so it is given back; not by short ones, which
+    free little: to look for it takes about as long as they do.
+    """
+    start = perf_counter()
     with warnings.catch_warnings():
         warnings.showwarning = _pass_on
         try:
             return function(*arguments)
         finally:
-            give_back()  # what a task has freed would count as the worker's
+            if perf_counter() - start > SHORT:
+                give_back()
 
 
 def _pass_on(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
