@@ -6,9 +6,8 @@ import os
 import signal
 from importlib import import_module
 
+from made_clusters import PATIENCE
 from spokeshave.stopwatch import Stopwatch
-
-PATIENCE = 120  # seconds in which a worker that has died must be there again
 
 
 def kill_worker(client):

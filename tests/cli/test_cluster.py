@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from distributed import KilledWorker
 
+from made_clusters import start_workers
 from spokeshave import load_model
 from spokeshave.cli import run as run_here
 from spokeshave.cli.cluster import name_parts
@@ -44,7 +45,7 @@ def parts(trees, tmp_path_factory):
 @pytest.fixture(scope="module")
 def client():
     """Return workers that all commands run here share."""
-    with connect("local:2") as client:
+    with start_workers(2) as client:
         yield client
 
 

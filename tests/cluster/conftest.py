@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
-import dask
 import pytest
-from distributed import Client, LocalCluster
 
-from deaths import PATIENCE, Deadly
+from deaths import Deadly
+from made_clusters import PATIENCE, start_workers
 from made_parts import make_collection, write_parts
 from spokeshave.budget.kernels import is_compiled, prepare
 from spokeshave.cli.kernels import COMPILING, describe_preparation, prepare_kernels
-
-CALM = {
-    "distributed.scheduler.allowed-failures": 30,  # deaths of workers that a task may meet
-    "distributed.deploy.lost-worker-timeout": f"{PATIENCE}s",  # on busy cores it takes them long
-}
 
 
 @pytest.fixture(scope="session")
@@ -30,22 +22,6 @@ def kernels():
     for has_values in (False, True):
         if not is_compiled(is_text=True, has_values=has_values):
             prepare(is_text=True, has_values=has_values)
-
-
-@contextmanager
-def start_workers(n_workers):
-    """Start processes of one thread each, with a memory limit."""
-    with (
-        dask.config.set(CALM),
-        LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            memory_limit="1GB",
-            dashboard_address=":0",
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="session")
