@@ -1,0 +1,55 @@
+"""Tasks for workers, and what workers say of themselves."""
+
+from __future__ import annotations
+
+from operator import truediv
+from time import sleep
+
+import pytest
+
+from spokeshave.cluster.workers import (
+    FAN_IN,
+    HEADROOM,
+    collect,
+    describe_workers,
+    list_workers,
+    measure_memory,
+    measure_resident,
+    merge,
+    submit,
+)
+
+
+def test_results_come_in_the_order_of_the_tasks(client):
+    reached = []
+    tasks = [submit(client, pow, base, 2) for base in range(5)]
+    assert collect(tasks, reached.append) == [0, 1, 4, 9, 16]
+    assert reached == [0.2, 0.4, 0.6, 0.8, 1.0]
+    assert collect([]) == []
+
+
+@pytest.mark.parametrize("n", [1, FAN_IN, FAN_IN**2 + 1])
+def test_results_are_merged_in_their_order(client, n):
+    letters = [submit(client, chr, 97 + i) for i in range(n)]
+    assert merge(client, "".join, letters).result() == "".join(chr(97 + i) for i in range(n))
+
+
+def test_what_a_task_raises_is_raised(client):
+    with pytest.raises(ZeroDivisionError):
+        collect([submit(client, truediv, 1, divisor) for divisor in (1, 0)])
+
+
+def test_tasks_are_made_of_tasks_that_nobody_holds(client):
+    total = submit(client, int)
+    for _ in range(30):
+        total = submit(client, sum, [total, submit(client, abs, -2)])
+    assert total.result() == 60
+
+
+def test_workers_outlive_being_measured(client):
+    assert len(list_workers(client)) == 2
+    assert measure_memory(client) == int(HEADROOM * 1_000_000_000)
+    submit(client, len, "oak").result()
+    assert 10_000_000 < measure_resident(client) < 1_000_000_000
+    sleep(1.2)  # two heartbeats
+    assert describe_workers(client) == "2 workers of 1.0 GB or more"
