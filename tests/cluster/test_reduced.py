@@ -11,7 +11,7 @@ from made_parts import make_collection, sort_by_class, write_parts
 from spokeshave import DualLinearSVC
 from spokeshave.budget.room import Room
 from spokeshave.budgeting import Files, run_budgeted
-from spokeshave.cluster import fit_on_cluster, fitting, reduced, rounds
+from spokeshave.cluster import fit_on_cluster, fitting, reduced, rounds, shards
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.settings import Budget, Settings
 
@@ -30,7 +30,7 @@ def no_room(monkeypatch):
         return Room(memory, memory - ROOM)
 
     monkeypatch.setattr(fitting, "find_worker_room", find_room)
-    monkeypatch.setattr(reduced, "SPREAD", 2)  # each block is a task, or four, in every round
+    monkeypatch.setattr(shards, "SPREAD", 2)  # each block is a task, or four, in every round
 
 
 def cut(client, parts, **options):
@@ -131,10 +131,10 @@ def test_workers_that_die_change_nothing_but_time(four, dealt):
 
 def test_workers_that_die_change_nothing_of_rounds(four, make_deadly, dealt, no_room):
     expected, _ = cut(four, dealt[7])
-    n_looks = 2 * reduced.SPREAD * 4  # of two rounds at most: there may be more blocks
+    n_looks = 2 * shards.SPREAD * 4  # of two rounds at most: there may be more blocks
     tasks = [
         make_deadly(reduced, "rank_sample"),
-        make_deadly(reduced, "reduce_range", at=5),
+        make_deadly(shards, "reduce_ranges", at=5),
         make_deadly(rounds, "descend", at=2),
         make_deadly(rounds, "look", at=n_looks + 1),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +12,10 @@ from made_parts import make_collection
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.store import Batch
 from spokeshave.cluster.blocks import encode
-from spokeshave.cluster.reduced import join_blocks, make_block, train_share
 from spokeshave.cluster.rounds import Setting, train_in_rounds
+from spokeshave.cluster.shards import join_blocks, make_block
+from spokeshave.cluster.shelf import shelve, shelving
+from spokeshave.cluster.training import train_share
 from spokeshave.cluster.workers import submit
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.solver import Stop
@@ -22,6 +23,7 @@ from spokeshave.solver import Stop
 N_CLASSES = 3
 ROOM = 12_000  # bytes: for about half of the documents
 EDGES = {1: [], 3: [40, 41], 7: [1, 2, 30, 55, 56, 89]}  # of blocks
+PIECE = 16  # documents of a block that are together
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["binary", "counts"])
@@ -33,27 +35,32 @@ def documents(request):
 
 
 def split(documents, n_blocks):
-    """Return documents in so many blocks."""
+    """Return documents in so many blocks, each in pieces."""
+    edges = [0, *EDGES[n_blocks], 90]
+    return [
+        [make_piece(documents, at, min(at + PIECE, last)) for at in range(first, last, PIECE)]
+        for first, last in pairwise(edges)
+    ]
+
+
+def make_piece(documents, first, last):
+    """Return some documents as they are trained on."""
     X, labels, has_values = documents
-    found = []
-    for first, last in pairwise([0, *EDGES[n_blocks], 90]):
-        rows = X[first:last]
-        ends, codes = encode(labels[first:last], [f"class {k}" for k in range(N_CLASSES)])
-        values = rows.data.astype(np.float32) if has_values else None
-        batch = Batch(rows.indptr, rows.indices.astype(np.uint32), values, ends, codes)
-        found.append(make_block(batch, "l2"))
-    return found
+    rows = X[first:last]
+    ends, codes = encode(labels[first:last], [f"class {k}" for k in range(N_CLASSES)])
+    values = rows.data.astype(np.float32) if has_values else None
+    batch = Batch(rows.indptr, rows.indices.astype(np.uint32), values, ends, codes)
+    return make_block(batch, "l2")
 
 
-def train(client, documents, n_blocks, objective, stop, n_at_once=2):
+def train(client, documents, n_blocks, objective, stop, n_at_once=2, say=lambda sentence: None):
     """Train on documents in so many blocks, in rounds."""
     blocks = split(documents, n_blocks)
-    futures = [submit(client, copy, block) for block in blocks]
-    sizes = [block.rows.indices.size for block in blocks]
-    setting = Setting(documents[0].shape[1], stop, 0, ROOM)
-    return train_in_rounds(
-        client, futures, sizes, objective, setting, n_at_once, lambda share: None
-    )
+    sizes = [sum(piece.rows.indices.size for piece in block) for block in blocks]
+    with shelving(client) as shelf:
+        futures = [submit(client, shelve, shelf, block) for block in blocks]
+        setting = Setting(documents[0].shape[1], stop, 0, ROOM, shelf, n_at_once)
+        return train_in_rounds(client, futures, sizes, objective, setting, lambda share: None, say)
 
 
 def make_objective(ridge=0.0):
@@ -68,7 +75,7 @@ def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n
     objective, stop = make_objective(ridge), Stop(1e-4, 200)
     weights = train(client, documents, n_blocks, objective, stop)
     coef, intercept, primal, gap = train_share(
-        join_blocks(split(documents, 3)),
+        join_blocks([shelve("shelf-of-a-test", block) for block in split(documents, 3)]),
         objective,
         Stop(1e-8, 10_000),
         0,
@@ -93,3 +100,14 @@ def test_classes_side_by_side_do_not_matter(client, documents):
 def test_rounds_that_run_out_are_told_of(client, documents):
     with pytest.warns(ConvergenceWarning, match="Stopped after max_iter=1 passes"):
         train(client, documents, 3, make_objective(), Stop(1e-9, 1))
+
+
+def test_the_gap_is_told_of_in_every_round(client, documents):
+    said = []
+    weights = train(client, documents, 3, make_objective(), Stop(1e-3, 200), N_CLASSES, said.append)
+    assert [sentence.split(":")[0] for sentence in said] == [
+        f"round {number}" for number in range(1, weights.n_rounds + 1)
+    ]
+    worst = (weights.gap / weights.objective).max()
+    assert said[-1].endswith(f"{N_CLASSES} of {N_CLASSES} classes done")
+    assert float(said[-1].split("gap at most ")[1].split(",")[0]) <= worst * 1.05

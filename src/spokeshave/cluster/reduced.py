@@ -18,71 +18,35 @@ from numpy.typing import NDArray
 from spokeshave.budget.classes import Classes
 from spokeshave.budget.costs import Costs
 from spokeshave.budget.estimator import BudgetedSVC
-from spokeshave.budget.intake import TextIntake, VectorIntake, make_intake
 from spokeshave.budget.lexicon import make_words
 from spokeshave.budget.plan import Plan, make_plan
 from spokeshave.budget.reducing import Reduced
-from spokeshave.budget.request import Request
 from spokeshave.budget.room import LEAST, Room, find_spare
-from spokeshave.budget.rounds import Objective, Weights, train_here, warn_if_stopped_early
 from spokeshave.budget.run import Result
 from spokeshave.budget.sample import Sample, draw_lots
 from spokeshave.budget.selecting import Selection, select_features
-from spokeshave.budget.shards import Block, set_lengths
-from spokeshave.budget.store import Batch, count_up, number_features
+from spokeshave.budget.store import Batch
 from spokeshave.budget.survey import Survey
 from spokeshave.budget.surveying import Surveyed
-from spokeshave.cluster.blocks import Range, encode, plan_blocks
 from spokeshave.cluster.counting import FREQUENCY, WORD, Count, Counted, PrunedWords, Vocabulary
 from spokeshave.cluster.parts import Parts
-from spokeshave.cluster.reading import Kind, Reading, Side, read_range, take
-from spokeshave.cluster.rounds import Setting, stack_rows, train_in_rounds
-from spokeshave.cluster.workers import collect, list_workers, submit, wait
+from spokeshave.cluster.reading import Reading, Side, take
+from spokeshave.cluster.shards import (
+    join_batches,
+    make_known,
+    measure_block,
+    reduce_documents,
+    weigh,
+)
+from spokeshave.cluster.shelf import shelving
+from spokeshave.cluster.task import Task
+from spokeshave.cluster.training import train
+from spokeshave.cluster.workers import collect, submit, wait
 from spokeshave.figures import write_size
-from spokeshave.kernels.rows import Rows
-from spokeshave.solver import Stop
 from spokeshave.stopwatch import Stopwatch
 
 OVER = "over the workers"
-AT_ONCE = 32  # classes that go in rounds side by side: a block may have to be read for each round
-SPREAD = 8  # blocks that documents are reduced in, for each worker
-BLOCKS_IN_ROOM = 4  # of which one is worked on, and others are on their way
 HELD_TWICE = 2  # what is put together from blocks is there twice meanwhile
-
-
-class Task(NamedTuple):
-    """What is asked of a run, and what workers have for it.
-
-    Attributes
-    ----------
-    request : Request
-        What is asked for.
-    kind : Kind
-        How parts are understood.
-    names : list of str
-        The classes.
-    room : Room
-        The memory of a worker.
-    """
-
-    request: Request
-    kind: Kind
-    names: list[str]
-    room: Room
-
-    @property
-    def has_values(self) -> bool:
-        """Whether features have values, or are only there or not."""
-        return self.request.has_values(self.kind)  # type: ignore[arg-type]
-
-    @property
-    def intake(self) -> TextIntake | VectorIntake:
-        """What turns documents into rows."""
-        return make_intake(self.kind, self.request)  # type: ignore[arg-type]
-
-    def encode(self, found: Any, labels: list[Any]) -> Batch:
-        """Return rows with the numbers of their classes."""
-        return Batch(found.indptr, found.features, found.values, *encode(labels, self.names))
 
 
 def find_worker_room(memory: int, resident: int) -> Room:
@@ -140,7 +104,7 @@ def run_reduced(
     norm = svc.check_vectorizer().norm if kind.is_text else "l2"
     task = Task(svc.make_request(kind, norm), kind, names, room)
     watch.begin("ranking")
-    share = _find_share(total, task, len(names))
+    share = _find_share(total, task)
     vocabulary, n_words = _choose_words(client, source, task, share)
     survey = Survey(
         total.n_documents,
@@ -162,13 +126,21 @@ def run_reduced(
     kept = submit(client, name_features, vocabulary, selection.features)
     if idf is not None:
         idf = submit(client, take_entries, idf, selection.features)
-    blocks = _reduce(client, source, task, selection, kept, idf)
-    sizes = collect([submit(client, measure_block, block) for block in blocks], watch.reach)
-    watch.begin("training")
+    known = submit(client, make_known, kept, selection.features)
+    parts, per_document = source.list_parts(), selection.cut.per_document
     classes, codes = Classes(names).rank(kind.is_multilabel)
     objective = task.request.svm(classes, codes, survey)
-    weights = _train(client, blocks, sizes, objective, task, len(selection.features), watch, say)
-    n_nonzeros = sum(sizes)
+    n_features = len(selection.features)
+    with shelving(client) as shelf:
+        blocks = reduce_documents(
+            *(client, parts, counted.parts, task, per_document, (known, idf)),
+            *(source.n_workers, shelf),
+        )
+        sizes = collect([submit(client, measure_block, block) for block in blocks], watch.reach)
+        watch.begin("training")
+        weights = train(client, blocks, sizes, objective, task, n_features, shelf, watch.reach, say)
+        del blocks
+    n_nonzeros = sum(size.n_nonzeros for size in sizes)
     reduced = Reduced(total.n_documents, n_nonzeros, 4 * n_nonzeros)
     features = kept.result() if kind.is_text else selection.features
     svc.take(
@@ -190,9 +162,9 @@ def run_reduced(
         svc.n_features_in_ = total.n_features
 
 
-def _find_share(total: Count, task: Task, n_classes: int) -> float:
+def _find_share(total: Count, task: Task) -> float:
     """Return the share of the documents that features are ranked on: half the room is for them."""
-    costs = Costs(n_classes, 1, task.has_values)
+    costs = task.costs
     row = costs.swept_row + 12 * HELD_TWICE
     size = total.n_nonzeros * costs.cell + total.n_documents * row
     return min(1.0, task.room.free / 2 / max(size, 1))
@@ -305,29 +277,6 @@ def draw_part(
     )
 
 
-def weigh(batch: Batch, idf: NDArray[np.float32] | None) -> Batch:
-    """Return rows with values times the inverse document frequency, where there is one."""
-    if idf is None or batch.values is None:
-        return batch
-    return batch._replace(values=batch.values * idf[batch.features])
-
-
-def join_batches(batches: list[Batch], has_values: bool) -> Batch:
-    """Return the rows of batches, one after the other."""
-    lengths = [np.diff(batch.indptr) for batch in batches]
-    n_codes = [np.diff(batch.code_ends) for batch in batches]
-    values: Any = [batch.values for batch in batches]
-    return Batch(
-        count_up(np.concatenate([np.empty(0, np.int64), *lengths])),
-        np.concatenate([np.empty(0, np.uint32), *(batch.features for batch in batches)]).astype(
-            np.uint32, copy=False
-        ),
-        np.concatenate([np.empty(0, np.float32), *values]) if has_values else None,
-        count_up(np.concatenate([np.empty(0, np.int64), *n_codes])),
-        np.concatenate([np.empty(0, np.int32), *(batch.codes for batch in batches)]),
-    )
-
-
 def rank_sample(drawn: list[Drawn], task: Task, survey: Survey) -> tuple[Plan, Selection]:
     """Rank features on the documents drawn, and choose how many are kept."""
     request, room, classes = task.request, task.room, Classes(task.names)
@@ -348,139 +297,3 @@ def rank_sample(drawn: list[Drawn], task: Task, survey: Survey) -> tuple[Plan, S
     plan = make_plan(survey, sample, room, costs)
     surveyed = Surveyed(survey, classes, 0, sample)
     return plan, select_features(surveyed, request, plan, objective, room, costs)
-
-
-def _reduce(
-    client: Client,
-    source: Source,
-    task: Task,
-    selection: Selection,
-    kept: Future,
-    idf: Future | None,
-) -> list[Future]:
-    """Represent all documents with the features that are kept, in blocks on the workers."""
-    known = submit(client, make_known, kept, selection.features)
-    n_blocks = SPREAD * source.n_workers
-    cells = _measure_blocks(source.counted.total, task, selection, n_blocks)
-    parts = source.list_parts()
-    return [
-        submit(client, reduce_range, *parts[at.part], at, task, known, idf)
-        for at in plan_blocks(source.counted.parts, cells)
-    ]
-
-
-def _measure_blocks(total: Count, task: Task, selection: Selection, n_blocks: int) -> int:
-    """Return how many nonzeros, before the cut, become a block that a worker has room for.
-
-    There are so many blocks or more.
-    """
-    costs = Costs(len(task.names), 1, task.has_values)
-    document = costs.row + selection.cut.per_document * costs.cell
-    n_fitting = int(task.room.free / BLOCKS_IN_ROOM / document)
-    n_documents = max(1, min(n_fitting, total.n_documents // n_blocks))
-    return max(1, n_documents * total.n_nonzeros // total.n_documents)
-
-
-def make_known(words: list[str] | None, features: NDArray[np.intp]) -> Any:
-    """Return what finds the features that are kept: a vocabulary, or a new number for each."""
-    if words is not None:
-        return make_words(words)
-    return number_features(features, int(features.max(initial=-1)) + 1)
-
-
-def reduce_range(
-    part: Any,
-    side: Side | None,
-    at: Range,
-    task: Task,
-    known: Any,
-    idf: NDArray[np.float32] | None,
-) -> Block:
-    """Return documents with the features that are kept, as they are trained on."""
-    intake: Any = task.intake
-    batches = []
-    for batch in read_range(part, task.kind, side, at.first, at.last):
-        rows = task.encode(intake.find(batch, known), batch.labels or [])
-        batches.append(weigh(rows, idf))
-    return make_block(join_batches(batches, task.has_values), task.request.norm)
-
-
-def make_block(batch: Batch, norm: str | None) -> Block:
-    """Return documents as the solver reads them, brought to length one as ``norm`` says."""
-    n, indptr = batch.n_documents, batch.indptr.astype(np.uint64)
-    scale, squares = np.ones(n), np.empty(n)
-    set_lengths(indptr, batch.values, norm, scale, squares)
-    rows = Rows(indptr, batch.features, batch.values, scale, squares, np.ones(n))
-    return Block(rows, batch.code_ends, batch.codes)
-
-
-def measure_block(block: Block) -> int:
-    """Return the nonzeros of a block."""
-    return int(block.rows.indices.size)
-
-
-def _train(
-    client: Client,
-    blocks: list[Future],
-    sizes: list[int],
-    objective: Objective,
-    task: Task,
-    n_features: int,
-    watch: Stopwatch,
-    say: Callable[[str], None],
-) -> Weights:
-    """Train on all documents: in each worker where they fit, and otherwise in rounds over all."""
-    n_classes, stop, seed = len(objective.codes), task.request.stop, task.request.seed
-    costs = Costs(n_classes, 1, task.has_values)
-    n_documents = sum(collect([submit(client, _count_documents, block) for block in blocks]))
-    needed = sum(sizes) * costs.cell + n_documents * costs.row + n_features * costs.feature
-    n_workers = sum(worker["nthreads"] for worker in list_workers(client).values())
-    if needed > task.room.free:
-        say("the documents do not fit in one worker: training goes in rounds over all")
-        setting = Setting(n_features, stop, seed, task.room.free)
-        n_at_once = max(n_workers, AT_ONCE)
-        return train_in_rounds(client, blocks, sizes, objective, setting, n_at_once, watch.reach)
-    whole = submit(client, join_blocks, blocks)
-    shares = [np.arange(first, n_classes, n_workers) for first in range(min(n_workers, n_classes))]
-    tasks = [
-        submit(client, train_share, whole, objective, stop, seed, share, n_features)
-        for share in shares
-    ]
-    coef = np.empty((n_classes, n_features))
-    intercept, primal, gap = np.empty((3, n_classes))
-    for share, found in zip(shares, collect(tasks, watch.reach), strict=True):
-        coef[share], intercept[share], primal[share], gap[share] = found
-    warn_if_stopped_early(gap, primal, stop)
-    return Weights(coef, intercept, primal, gap, 0)
-
-
-def _count_documents(block: Block) -> int:
-    return block.n_documents
-
-
-def join_blocks(blocks: list[Block]) -> Block:
-    """Return the documents of all blocks."""
-    n_codes = np.concatenate([np.diff(block.code_ends) for block in blocks])
-    return Block(
-        stack_rows([block.rows for block in blocks]),
-        count_up(n_codes),
-        np.concatenate([block.codes for block in blocks]),
-    )
-
-
-def train_share(
-    block: Block,
-    objective: Objective,
-    stop: Stop,
-    seed: int,
-    classes: NDArray[np.intp],
-    n_features: int,
-) -> tuple[Any, ...]:
-    """Train some classes; return their weights, intercepts, objectives and gaps."""
-    coef = np.zeros((classes.size, n_features))
-    found = [
-        train_here(objective, stop, seed, block, int(k), w)
-        for k, w in zip(classes, coef, strict=True)
-    ]
-    intercept, primal, gap, _ = map(np.array, zip(*found, strict=True))
-    return coef, intercept, primal, gap

@@ -1,17 +1,19 @@
 """Training on documents that no worker can hold.
 
-As in `spokeshave.budget.rounds`, from block to block of documents instead of over a disk: in each
-round every block scores its documents, adds its terms of the duality gap, and sends those that do
-not rest at a bound, or as many of them as there is room for, to a worker that descends on them. So
-the descent is on one problem, and not on many whose steps have to be averaged, as in CoCoA (Jaggi
-et al., 2014); few documents do not rest once the weights are about right, so few rounds will do.
+As in `spokeshave.budget.rounds`, over the disks of many workers instead of one: in each round every
+block scores its documents, adds its terms of the duality gap, and sends those that do not rest at a
+bound, or as many of them as there is room for, to a worker that descends on them. So the descent is
+on one problem, and not on many whose steps have to be averaged, as in CoCoA (Jaggi et al., 2014);
+few documents do not rest once the weights are about right, so few rounds will do.
 
-The dual of a block is a result like any other: one that is lost with a worker is made again from
-the steps that led to it.
+All that a round leaves is a result like any other, on the disk of a worker: what is lost with one
+is made again from the steps that led to it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -27,8 +29,8 @@ from spokeshave.budget.rounds import (
     pose,
     warn_if_stopped_early,
 )
-from spokeshave.budget.shards import Block
 from spokeshave.budget.store import count_up
+from spokeshave.cluster.shelf import ShelfWriter, Shelved, join_arrays, making_file, shelve
 from spokeshave.cluster.workers import MERGING, Report, submit
 from spokeshave.kernels.descent import Task, advance, judge, score
 from spokeshave.kernels.rows import Rows
@@ -44,7 +46,7 @@ class Normal(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """Documents of a block that do not rest, with what it takes to descend on them."""
+    """Documents that do not rest, with what it takes to descend on them."""
 
     rows: Rows
     y: NDArray[np.int8]
@@ -52,38 +54,67 @@ class Picked(NamedTuple):
     margins: NDArray[np.float64]
 
 
-class Step(NamedTuple):
-    """A class after a descent: its normal, and the duals of the documents descended on, by block.
+class Kept(NamedTuple):
+    """What a piece of a block keeps of a class from one round to the next.
 
-    Before the first there are none.
+    Attributes
+    ----------
+    support : array of int
+        Documents whose dual is not zero: few have one.
+    beta : array of float
+        Their dual.
+    picked : array of int
+        Documents that were picked.
     """
 
-    normal: Normal
-    moved: list[NDArray[np.float64]] | None
-
-
-class Kept(NamedTuple):
-    """What a block keeps of a class from one round to the next: its dual, and what was picked."""
-
-    dual: NDArray[np.float64]
-    documents: NDArray[np.intp]
+    support: NDArray[np.intp]
+    beta: NDArray[np.float64]
+    picked: NDArray[np.intp]
 
 
 class Look(NamedTuple):
-    """Classes in a block: terms of the objective and of the gap, what to keep, who is restless."""
+    """Classes in a block.
+
+    Attributes
+    ----------
+    terms : list of tuple of float
+        Terms of the objective and of the gap.
+    kept : Shelved
+        What to keep: for each piece of the block, a `Kept` of each class.
+    picked : dict of int to Shelved
+        Who is restless: for each class, a `Picked` of each piece.
+    """
 
     terms: list[tuple[float, float]]
-    kept: dict[int, Kept]
-    picked: dict[int, Picked]
+    kept: Shelved
+    picked: dict[int, Shelved]
 
 
 class Setting(NamedTuple):
-    """How training is done: features, when to stop, the seed, and bytes to gather documents in."""
+    """How training is done.
+
+    Attributes
+    ----------
+    n_features : int
+        How many features there are.
+    stop : Stop
+        When to stop.
+    seed : int
+        The seed.
+    room : int
+        Bytes to gather documents in.
+    shelf : str
+        Where results are put.
+    n_at_once : int
+        Classes that are trained side by side.
+    """
 
     n_features: int
     stop: Stop
     seed: int
     room: int
+    shelf: str
+    n_at_once: int
 
 
 def train_in_rounds(
@@ -92,20 +123,22 @@ def train_in_rounds(
     sizes: list[int],
     objective: Objective,
     setting: Setting,
-    n_at_once: int,
     report: Report,
+    say: Callable[[str], None],
 ) -> Weights:
     """Train every class on blocks of documents, whose nonzeros are given; some classes at a time.
 
-    The gap is measured over all documents in each round, and is what training stops by.
+    The gap is measured over all documents in each round, told, and what training stops by.
     """
     n_classes = len(objective.codes)
     coef, intercept = np.zeros((n_classes, setting.n_features)), np.zeros(n_classes)
     primal, gap = np.zeros((2, n_classes))
     most = 0
-    for first in range(0, n_classes, n_at_once):
-        group = list(range(first, min(first + n_at_once, n_classes)))
-        found, n_rounds = _train_group(client, blocks, sizes, objective, setting, group, report)
+    for first in range(0, n_classes, setting.n_at_once):
+        group = list(range(first, min(first + setting.n_at_once, n_classes)))
+        found, n_rounds = _train_group(
+            client, blocks, sizes, objective, setting, group, report, say
+        )
         for k, (normal, primal[k], gap[k]) in found.items():
             coef[k], intercept[k] = normal
         most = max(most, n_rounds)
@@ -121,6 +154,7 @@ def _train_group(
     setting: Setting,
     group: list[int],
     report: Report,
+    say: Callable[[str], None],
 ) -> tuple[dict[int, tuple[Normal, float, float]], int]:
     """Train some classes side by side; return each with its objective and gap, and the rounds.
 
@@ -128,7 +162,7 @@ def _train_group(
     """
     stop, total = setting.stop, sum(sizes)
     shares = [setting.room * size // max(total, 1) for size in sizes]
-    steps = {k: submit(client, begin, setting.n_features) for k in group}
+    steps = {k: submit(client, begin, setting) for k in group}
     kept: list[Any] = [None] * len(blocks)
     done: dict[int, tuple[Normal, float, float]] = {}
     for n_rounds in range(1, stop.max_passes + 2):
@@ -142,12 +176,12 @@ def _train_group(
                 list(steps.values()),
                 objective,
                 seen,
-                share,
-                (setting.seed, n_rounds, p),
+                setting._replace(room=share),
+                (n_rounds, p),
             )
             for p, (block, before, share) in enumerate(zip(blocks, kept, shares, strict=True))
         ]
-        # What a look has found is taken apart at once, and let go: there may be no room to hold it.
+        # What a look has found is taken apart at once, and let go: disks have ends as well.
         terms = [submit(client, itemgetter(0), each, priority=MERGING) for each in looks]
         kept = [submit(client, itemgetter(1), each, priority=MERGING) for each in looks]
         picked = {
@@ -158,63 +192,94 @@ def _train_group(
         measured = dict(zip(seen, submit(client, add_terms, terms).result(), strict=True))
         for k, (primal, gap) in measured.items():
             if gap <= stop.tol * primal or n_rounds > stop.max_passes:
-                normal = submit(client, itemgetter(0), steps.pop(k))
-                done[k] = (normal.result(), primal, gap)
-        report((group[0] + len(done)) / len(objective.codes))
+                done[k] = (submit(client, read_normal, steps.pop(k)).result(), primal, gap)
+        n_done, n_classes = group[0] + len(done), len(objective.codes)
+        widest = max(gap / primal for primal, gap in measured.values())
+        say(f"round {n_rounds}: gap at most {widest:.2g}, {n_done} of {n_classes} classes done")
+        report(n_done / n_classes)
         if not steps:
             return done, n_rounds
         for k, step in steps.items():
             target = 0.5 * stop.tol * measured[k][0]
-            seed = setting.seed + n_rounds
-            steps[k] = submit(client, descend, picked[k], step, objective, k, target, seed)
+            steps[k] = submit(
+                client, descend, picked[k], step, objective, k, target, setting, n_rounds
+            )
         del picked, step
     raise AssertionError("the last round is the last")
 
 
-def begin(n_features: int) -> Step:
+def begin(setting: Setting) -> Shelved:
     """Return the weights before any step."""
-    return Step(Normal(np.zeros(n_features), 0.0), None)
+    return shelve(setting.shelf, [Normal(np.zeros(setting.n_features), 0.0)])
+
+
+def read_normal(step: Shelved) -> Normal:
+    """Return the weights after a step."""
+    normal: Normal = step.read(0)
+    return normal
+
+
+def take_picked(found: Look, k: int) -> Shelved:
+    """Return the documents that do not rest in a class."""
+    return found.picked[k]
+
+
+def add_terms(terms: list[list[tuple[float, float]]]) -> list[tuple[float, float]]:
+    """Return the objective and the gap of each class over all blocks."""
+    return [(float(primal), float(gap)) for primal, gap in np.sum(terms, axis=0)]
 
 
 def look(
-    block: Block,
-    before: dict[int, Kept] | None,
-    steps: list[Step],
+    block: Shelved,
+    before: Shelved | None,
+    steps: list[Shelved],
     objective: Objective,
     classes: list[int],
-    room: int,
-    at: tuple[int, int, int],
+    setting: Setting,
+    at: tuple[int, int],
 ) -> Look:
     """Score the documents of a block for some classes, and pick those that do not rest.
 
-    ``at`` is the seed, the round and the number of the block.
+    ``before`` is what was kept by the last look, if any; ``at`` the round and the number of the
+    block. The room in the setting is that of the block.
     """
-    seed, n_rounds, number = at
-    found = Look([], {}, {})
-    for k, step in zip(classes, steps, strict=True):
-        n, task = block.n_documents, pose(objective, block, k)
-        dual = np.zeros(n) if before is None else write_dual(before[k], step, number)
-        margins, violation = np.empty((2, n))
-        score(block.rows, step.normal.w, step.normal.b, margins)
-        found.terms.append(judge(block.rows, task, dual, margins, violation))
-        random = np.random.default_rng((seed, k, n_rounds, number))
-        chosen = choose_restless(block.rows, violation, room, random)
-        found.kept[k] = Kept(dual, chosen)
-        found.picked[k] = pick(block.rows, task.y, dual, margins, chosen)
-    return found
+    n_rounds, number = at
+    normals = [read_normal(step) for step in steps]
+    # After a step comes what it has made of the documents of each block that were picked.
+    moved = None if before is None else [step.read(1 + number) for step in steps]
+    terms = np.zeros((len(classes), 2))
+    n_cells = sum(piece.rows.indices.size for piece in block)
+    with ExitStack() as stack:
+        keeper, *pickers = (
+            ShelfWriter(stack.enter_context(making_file(setting.shelf))) for _ in [None, *classes]
+        )
+        n_moved = [0] * len(classes)
+        for p, piece in enumerate(block):
+            kept, last = {}, None if before is None else before.read(p)
+            room = setting.room * piece.rows.indices.size // max(n_cells, 1)
+            for j, (k, (w, b), picker) in enumerate(zip(classes, normals, pickers, strict=True)):
+                dual = np.zeros(piece.n_documents)
+                if last is not None and moved is not None:
+                    write_dual(dual, last[k], moved[j][n_moved[j] :])
+                    n_moved[j] += last[k].picked.size
+                task = pose(objective, piece, k)
+                margins, violation = np.empty((2, dual.size))
+                score(piece.rows, w, b, margins)
+                terms[j] += judge(piece.rows, task, dual, margins, violation)
+                random = np.random.default_rng((setting.seed, k, n_rounds, number, p))
+                chosen = choose_restless(piece.rows, violation, room, random)
+                support = np.flatnonzero(dual)
+                kept[k] = Kept(support, dual[support], chosen)
+                picker.add(pick(piece.rows, task.y, dual, margins, chosen))
+            keeper.add(kept)
+    picked = {k: picker.finish() for k, picker in zip(classes, pickers, strict=True)}
+    return Look([(primal, gap) for primal, gap in terms.tolist()], keeper.finish(), picked)
 
 
-def write_dual(kept: Kept, step: Step, number: int) -> NDArray[np.float64]:
-    """Return the dual of a block after a step."""
-    dual = kept.dual.copy()
-    if step.moved is not None:
-        dual[kept.documents] = step.moved[number]
-    return dual
-
-
-def take_picked(found: Look, k: int) -> Picked:
-    """Return the documents that do not rest in a class."""
-    return found.picked[k]
+def write_dual(dual: NDArray[np.float64], kept: Kept, moved: NDArray[np.float64]) -> None:
+    """Write the dual of a piece after a step, which has moved that of the documents picked."""
+    dual[kept.support] = kept.beta
+    dual[kept.picked] = moved[: kept.picked.size]
 
 
 def pick(
@@ -224,7 +289,7 @@ def pick(
     margins: NDArray[np.float64],
     chosen: NDArray[np.intp],
 ) -> Picked:
-    """Copy some documents of a block."""
+    """Copy some documents of a piece."""
     ends = count_up(np.diff(rows.indptr.astype(np.int64))[chosen])
     features = np.empty(ends[-1], np.uint32)
     values = None if rows.data is None else np.empty(ends[-1], rows.data.dtype)
@@ -236,37 +301,39 @@ def pick(
     return Picked(copied, y[chosen], beta[chosen], margins[chosen])
 
 
-def add_terms(terms: list[list[tuple[float, float]]]) -> list[tuple[float, float]]:
-    """Return the objective and the gap of each class over all blocks."""
-    return [(float(primal), float(gap)) for primal, gap in np.sum(terms, axis=0)]
-
-
 def descend(
-    picked: list[Picked], step: Step, objective: Objective, k: int, target: float, seed: int
-) -> Step:
-    """Descend on the documents of all blocks; return the weights, and the duals of each block."""
-    (w, b), rows = step.normal, stack_rows([each.rows for each in picked])
+    picked: list[Shelved],
+    step: Shelved,
+    objective: Objective,
+    k: int,
+    target: float,
+    setting: Setting,
+    n_rounds: int,
+) -> Shelved:
+    """Descend on documents of all blocks; return the weights, then the duals of each block."""
+    w, b = read_normal(step)
+    rows, y, beta, margins = join_picked(picked)
     w = w.copy()
-    beta, margins, y = (
-        np.concatenate([getattr(each, name) for each in picked])
-        for name in ("beta", "margins", "y")
-    )
     task = Task(y, objective.box[k], objective.ridge[k])
+    seed = setting.seed + n_rounds
     b = advance(rows, task, objective.bias, beta, w, b, margins, target, PASSES, seed)
-    ends = np.cumsum([each.y.size for each in picked])[:-1]
-    return Step(Normal(w, b), np.split(beta, ends))
+    ends = np.cumsum([sum(piece.y.size for piece in block) for block in picked])
+    return shelve(setting.shelf, [Normal(w, b), *np.split(beta, ends[:-1])])
 
 
-def stack_rows(parts: list[Rows]) -> Rows:
-    """Return the rows of several, one after the other."""
-    lengths = [np.diff(rows.indptr.astype(np.int64)) for rows in parts]
-    values: Any = [rows.data for rows in parts]
-    return Rows(
-        count_up(np.concatenate(lengths)).astype(np.uint64),
-        np.concatenate([rows.indices for rows in parts]),
-        None if values[0] is None else np.concatenate(values),
-        *(
-            np.concatenate([getattr(rows, name) for rows in parts])
-            for name in ("scale", "squared_length", "weight")
-        ),
+def join_picked(picked: list[Shelved]) -> Picked:
+    """Return the documents of all blocks that were picked."""
+    lengths, *rows, y, beta, margins = join_arrays(
+        picked, lambda piece: (*list_arrays(piece.rows), piece.y, piece.beta, piece.margins)
     )
+    return Picked(make_rows(lengths, *rows), y, beta, margins)
+
+
+def list_arrays(rows: Rows) -> tuple[Any, ...]:
+    """Return the lengths of rows, and all that they have, as can be put end to end."""
+    return (np.diff(rows.indptr.astype(np.int64)), *rows[1:])
+
+
+def make_rows(lengths: NDArray[np.int64], *arrays: Any) -> Rows:
+    """Return rows of lengths, and of all that they have."""
+    return Rows(count_up(lengths).astype(np.uint64), *arrays)

@@ -6,11 +6,13 @@ nothing: it would neither count it nor put it on the disk.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
 from dask.sizeof import sizeof
 
+from spokeshave.cluster.shelf import Shelved
 from spokeshave.collection import Collection, Part
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.final import Shaven
@@ -25,6 +27,7 @@ def tell_sizes() -> None:
     """Tell Dask what data frames take, and objects that hold arrays."""
     register: Any = sizeof.register
     register(pl.DataFrame, measure_frame)
+    register(Shelved, attrgetter("n_bytes"))  # on a disk, but that is what it takes to send it
     for holder in HOLDERS:
         register(holder, measure_holder)
 

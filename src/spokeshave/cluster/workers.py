@@ -16,7 +16,9 @@ from functools import partial
 from multiprocessing import resource_tracker
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
+from uuid import uuid4
 
+from dask.utils import funcname
 from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_completed, warn
 
 from spokeshave.budget.memory import give_back, measure_installed
@@ -176,7 +178,8 @@ def submit(client: Client, function: Callable[..., Any], *arguments: Any, **how:
     What it is made of is held until it is done: a future that nobody holds may be forgotten before
     the scheduler knows of the tasks that need it.
     """
-    future = client.submit(_run, function, *arguments, pure=False, **how)
+    key = f"{funcname(function)}-{uuid4().hex}"  # Dask learns how long tasks of a name take
+    future = client.submit(_run, function, *arguments, key=key, **how)
     future.add_done_callback(partial(_let_go, arguments))
     return future
 

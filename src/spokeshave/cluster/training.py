@@ -1,0 +1,96 @@
+"""Training on the blocks of documents that workers have on their disks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+from numpy.typing import NDArray
+
+from spokeshave.budget.costs import WEIGHT, Costs
+from spokeshave.budget.rounds import Objective, Weights, train_here, warn_if_stopped_early
+from spokeshave.budget.shards import Block
+from spokeshave.cluster.rounds import Setting, train_in_rounds
+from spokeshave.cluster.shards import Size, join_blocks
+from spokeshave.cluster.task import Task
+from spokeshave.cluster.workers import Report, collect, list_workers, submit
+from spokeshave.solver import Stop
+
+AT_ONCE = 32  # classes that go in rounds side by side: blocks are read once for all of them
+HALF = 2  # of the room is for the weights of those classes
+
+
+def train(
+    client: Client,
+    blocks: list[Future],
+    sizes: list[Size],
+    objective: Objective,
+    task: Task,
+    n_features: int,
+    shelf: str,
+    report: Report,
+    say: Callable[[str], None],
+) -> Weights:
+    """Train on all documents: in each worker where they fit, and otherwise in rounds over all."""
+    n_classes, room = len(objective.codes), task.room.free
+    n_documents, n_nonzeros = (sum(each) for each in zip(*sizes, strict=True))
+    costs = Costs(n_classes, 1, task.has_values)
+    needed = n_nonzeros * costs.cell + n_documents * costs.row + n_features * costs.feature
+    n_workers = sum(worker["nthreads"] for worker in list_workers(client).values())
+    stop, seed = task.request.stop, task.request.seed
+    if needed <= room:
+        return _train_in_each(
+            client, blocks, objective, stop, seed, n_features, min(n_workers, n_classes), report
+        )
+    say("the documents do not fit in one worker: training goes in rounds over all")
+    n_fitting = room // HALF // (WEIGHT * n_features)
+    n_at_once = max(1, min(max(n_workers, AT_ONCE), n_fitting))
+    setting = Setting(n_features, stop, seed, room, shelf, n_at_once)
+    shares = [size.n_nonzeros for size in sizes]
+    return train_in_rounds(client, blocks, shares, objective, setting, report, say)
+
+
+def _train_in_each(
+    client: Client,
+    blocks: list[Future],
+    objective: Objective,
+    stop: Stop,
+    seed: int,
+    n_features: int,
+    n_shares: int,
+    report: Report,
+) -> Weights:
+    """Have every worker train some of the classes on all documents."""
+    n_classes = len(objective.codes)
+    whole = submit(client, join_blocks, blocks)
+    shares = [np.arange(first, n_classes, n_shares) for first in range(n_shares)]
+    tasks = [
+        submit(client, train_share, whole, objective, stop, seed, share, n_features)
+        for share in shares
+    ]
+    coef = np.empty((n_classes, n_features))
+    intercept, primal, gap = np.empty((3, n_classes))
+    for share, found in zip(shares, collect(tasks, report), strict=True):
+        coef[share], intercept[share], primal[share], gap[share] = found
+    warn_if_stopped_early(gap, primal, stop)
+    return Weights(coef, intercept, primal, gap, 0)
+
+
+def train_share(
+    block: Block,
+    objective: Objective,
+    stop: Stop,
+    seed: int,
+    classes: NDArray[np.intp],
+    n_features: int,
+) -> tuple[Any, ...]:
+    """Train some classes; return their weights, intercepts, objectives and gaps."""
+    coef = np.zeros((classes.size, n_features))
+    found = [
+        train_here(objective, stop, seed, block, int(k), w)
+        for k, w in zip(classes, coef, strict=True)
+    ]
+    intercept, primal, gap, _ = map(np.array, zip(*found, strict=True))
+    return coef, intercept, primal, gap

@@ -1,0 +1,214 @@
+"""What is on a shelf is what was put there, wherever it goes, and is gone when nobody has it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import resource
+from errno import ENOSPC
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from dask.sizeof import sizeof
+from distributed.protocol.serialize import deserialize_bytes, serialize_bytes
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from spokeshave.cluster import shelf as shelf_module
+from spokeshave.cluster.shelf import (
+    ALIGNMENT,
+    find_shelf,
+    join_arrays,
+    remove_shelf,
+    shelve,
+    shelving,
+)
+from spokeshave.cluster.workers import list_workers, submit
+
+NAME = "shelf-of-a-test"
+
+
+class Pair(NamedTuple):
+    """Arrays with a name, as results have them."""
+
+    one: np.ndarray
+    other: np.ndarray | None
+
+
+@pytest.fixture(autouse=True)
+def shelf(tmp_path, monkeypatch):
+    """Have a shelf in a folder of the test."""
+    monkeypatch.setattr(shelf_module, "gettempdir", lambda: str(tmp_path))
+    return tmp_path / NAME
+
+
+def list_files(shelf):
+    """Return what is on the shelf, when all that nobody has is gone."""
+    gc.collect()
+    return sorted(shelf.iterdir())
+
+
+def assert_same(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(expected, np.ndarray):
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+    elif isinstance(expected, tuple | list):
+        for one, other in zip(found, expected, strict=True):
+            assert_same(one, other)
+    else:
+        assert found == expected
+
+
+VALUES = [
+    Pair(np.arange(1000), np.linspace(0, 1, 7)),
+    Pair(np.empty(0, np.uint32), None),
+    [np.arange(12, dtype=np.int8).reshape(3, 4).T, np.arange(10)[::3], "oak", 7],
+    None,
+    {"ash": 1.5},
+]
+
+
+def test_values_are_what_they_were():
+    shelved = shelve(NAME, iter(VALUES))
+    assert len(shelved) == len(VALUES)
+    assert_same(list(shelved), VALUES)
+    for number in reversed(range(len(VALUES))):
+        assert_same(shelved.read(number), VALUES[number])
+
+
+def test_arrays_are_mapped_aligned_and_changed_for_nobody_else():
+    shelved = shelve(NAME, [np.arange(3, dtype=np.int8), Pair(np.arange(5), np.ones(2))])
+    one, other = shelved.read(1)
+    assert one.ctypes.data % ALIGNMENT == other.ctypes.data % ALIGNMENT == 0
+    one[:] = -1
+    np.testing.assert_array_equal(shelved.read(1).one, np.arange(5))
+
+
+def test_a_file_is_gone_with_what_is_in_it(shelf):
+    shelved = shelve(NAME, VALUES)
+    assert list_files(shelf) == [shelved.path]
+    kept = shelved.read(0)
+    del shelved
+    assert list_files(shelf) == []
+    assert_same(kept, VALUES[0])  # what is mapped is there for as long as it is needed
+
+
+def test_dask_keeps_the_place_of_what_it_puts_on_the_disk(shelf):
+    shelved = shelve(NAME, [np.zeros(100_000)])
+    written = serialize_bytes(shelved)
+    assert len(written) < 2000
+    path = shelved.path
+    del shelved
+    assert list_files(shelf) == [path]
+    again = deserialize_bytes(written)
+    assert_same(again.read(0), np.zeros(100_000))
+    del again
+    assert list_files(shelf) == []
+
+
+@pytest.mark.parametrize("send", ["pickle", "dask"])
+def test_whoever_gets_it_has_a_file_of_its_own(shelf, send):
+    shelved = shelve(NAME, VALUES)
+    if send == "pickle":
+        copy = pickle.loads(pickle.dumps(shelved))
+    else:
+        copy = deserialize_bytes(serialize_bytes(shelved, context={"recipient": "another"}))
+    assert len(list_files(shelf)) == 2
+    del shelved
+    assert list_files(shelf) == [copy.path]
+    assert_same(list(copy), VALUES)
+
+
+def test_dask_knows_what_it_takes_to_send():
+    assert 80_000 < sizeof(shelve(NAME, [np.zeros(10_000)])) < 81_000
+    assert sizeof(shelve(NAME, [])) == 0
+
+
+def fill_the_disk():
+    yield np.zeros(3)
+    raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+
+def test_a_disk_that_is_full_is_named_and_has_no_file(shelf):
+    with pytest.raises(OSError, match=NAME) as caught:
+        shelve(NAME, fill_the_disk())
+    assert caught.value.errno == ENOSPC
+    assert Path(caught.value.filename).parent == shelf
+    assert list_files(shelf) == []
+
+
+def make_doubtful():
+    yield np.zeros(3)
+    raise ZeroDivisionError
+
+
+def test_values_that_cannot_be_made_leave_nothing(shelf):
+    with pytest.raises(ZeroDivisionError):
+        shelve(NAME, make_doubtful())
+    assert list_files(shelf) == []
+
+
+PAIRS = st.builds(
+    Pair,
+    arrays.arrays(np.int32, st.integers(0, 5)),
+    arrays.arrays(np.float64, st.integers(0, 3), elements={"allow_nan": False}),
+)
+
+
+@given(st.lists(st.lists(PAIRS, max_size=4), min_size=1).filter(any))
+def test_arrays_are_joined_end_to_end(groups):
+    one, none, other = join_arrays(
+        [shelve(NAME, group) for group in groups], lambda pair: (pair.one, None, pair.other)
+    )
+    assert none is None
+    assert_same(one, np.concatenate([pair.one for group in groups for pair in group]))
+    assert_same(other, np.concatenate([pair.other for group in groups for pair in group]))
+
+
+def test_many_are_joined_with_few_files_open():
+    shelved = [shelve(NAME, [np.full(2, i)]) for i in range(200)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 50, hard))
+    try:
+        (joined,) = join_arrays(shelved, lambda array: (array,))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    np.testing.assert_array_equal(joined, np.repeat(np.arange(200), 2))
+
+
+def make_tasks():
+    """Return what workers are asked to do: they cannot import this file, so it is sent to them."""
+
+    def add_up(shelved):
+        return sum(float(array.sum()) for array in shelved)
+
+    def count_files(name):
+        gc.collect()
+        return len(list(find_shelf(name).glob("*")))
+
+    def leave_a_file(name):
+        shelve(name, [np.ones(3)]).keep()
+
+    return add_up, count_files, leave_a_file
+
+
+def test_workers_send_it_to_each_other_and_have_nothing_in_the_end(client):
+    add_up, count_files, leave_a_file = make_tasks()
+    first, second = list_workers(client)
+    with shelving(client) as name:
+        made = submit(client, shelve, name, [np.ones(4), np.ones(5)], workers=[first])
+        assert submit(client, add_up, made, workers=[second]).result() == 9
+        assert sum(client.run(count_files, name).values()) == 2
+        client.run(leave_a_file, name)
+    assert sum(client.run(count_files, name).values()) == 0
+    del made
+
+
+def test_a_shelf_that_is_not_there_is_removed_as_well():
+    remove_shelf(NAME)
+    assert not find_shelf(NAME).exists()
