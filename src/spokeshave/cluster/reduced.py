@@ -38,28 +38,29 @@ from spokeshave.cluster.shards import (
     reduce_documents,
     weigh,
 )
-from spokeshave.cluster.shelf import shelving
+from spokeshave.cluster.shelf import Shelved, shelve, shelving
 from spokeshave.cluster.task import Task
 from spokeshave.cluster.training import train
-from spokeshave.cluster.workers import collect, submit, wait
+from spokeshave.cluster.workers import Report, collect, submit, wait
 from spokeshave.figures import write_size
 from spokeshave.stopwatch import Stopwatch
 
 OVER = "over the workers"
-HELD_TWICE = 2  # what is put together from blocks is there twice meanwhile
+LOT = 8  # bytes of a lot that was drawn
+AT_LEAST = 2 * LEAST  # bytes for documents and weights
 
 
 def find_worker_room(memory: int, resident: int) -> Room:
-    """Return what a worker has for documents and weights, of which half is kept for copies."""
+    """Return what a worker has for documents and weights."""
     taken = resident + find_spare(memory)
-    if memory < taken + HELD_TWICE * LEAST:
-        least = write_size(taken + HELD_TWICE * LEAST)
+    if memory < taken + AT_LEAST:
+        least = write_size(taken + AT_LEAST)
         raise ValueError(
             f"A worker must have {least} or more for each thread: it holds {write_size(resident)} "
             f"before it begins. Got {write_size(memory)} instead; start fewer workers, or fewer "
             "threads in each."
         )
-    return Room(memory, memory - (memory - taken) // HELD_TWICE)
+    return Room(memory, taken)
 
 
 class Source(NamedTuple):
@@ -99,11 +100,75 @@ def run_reduced(
     say: Callable[[str], None],
 ) -> None:
     """Fit a `BudgetedSVC` to documents that lie in parts."""
-    kind, counted = source.parts.kind, source.counted
-    total, names = counted.total, counted.names
+    kind, total, names = source.parts.kind, source.counted.total, source.counted.names
     norm = svc.check_vectorizer().norm if kind.is_text else "l2"
     task = Task(svc.make_request(kind, norm), kind, names, room)
-    watch.begin("ranking")
+    with shelving(client) as shelf:
+        watch.begin("ranking")
+        ranked = _rank(client, source, task, shelf, watch.reach)
+        say(ranked.plan.describe(OVER))
+        say(ranked.selection.cut.describe(OVER))
+        watch.begin("reducing")
+        known = submit(client, make_known, ranked.words, ranked.selection.features)
+        per_document, parts = ranked.selection.cut.per_document, source.list_parts()
+        blocks = reduce_documents(
+            *(client, parts, source.counted.parts, task, per_document, (known, ranked.idf)),
+            *(source.n_workers, shelf),
+        )
+        sizes = collect([submit(client, measure_block, block) for block in blocks], watch.reach)
+        watch.begin("training")
+        classes, codes = Classes(names).rank(kind.is_multilabel)
+        objective = task.request.svm(classes, codes, ranked.survey)
+        n_features = len(ranked.selection.features)
+        weights = train(client, blocks, sizes, objective, task, n_features, shelf, watch.reach, say)
+        del blocks
+    n_nonzeros = sum(size.n_nonzeros for size in sizes)
+    svc.take(
+        Result(
+            classes=classes,
+            features=ranked.words.result() if kind.is_text else ranked.selection.features,
+            idf=None if ranked.idf is None else ranked.idf.result(),
+            weights=weights,
+            checksum=total.fingerprint.number,
+            survey=ranked.survey,
+            plan=ranked.plan,
+            cut=ranked.selection.cut,
+            reduced=Reduced(total.n_documents, n_nonzeros, 4 * n_nonzeros),
+        ),
+        kind,
+        norm,
+    )
+    if not kind.is_text:
+        svc.n_features_in_ = total.n_features
+
+
+class Ranked(NamedTuple):
+    """What is known before documents are represented with the features that are kept.
+
+    Attributes
+    ----------
+    survey : Survey
+        What there is.
+    plan : Plan
+        What is going to happen.
+    selection : Selection
+        The features that are kept.
+    words : Future
+        Their words, where they have any, and None otherwise.
+    idf : Future or None
+        Their inverse document frequency, where rows are weighted by it.
+    """
+
+    survey: Survey
+    plan: Plan
+    selection: Selection
+    words: Future
+    idf: Future | None
+
+
+def _rank(client: Client, source: Source, task: Task, shelf: str, report: Report) -> Ranked:
+    """Choose the features that are kept, on as many documents as there is room for."""
+    total, idf = source.counted.total, None
     share = _find_share(total, task)
     vocabulary, n_words = _choose_words(client, source, task, share)
     survey = Survey(
@@ -113,60 +178,21 @@ def run_reduced(
         total.class_counts,
         n_counted=n_words,
     )
-    idf = None
-    if kind.is_text and task.request.weighting == "tfidf":
+    if task.kind.is_text and task.request.weighting == "tfidf":
         idf = submit(client, find_idf, vocabulary, total.n_documents)
-    drawn = _draw(client, source, task, vocabulary, idf, share)
-    wait(drawn, watch.reach)
+    drawn = _draw(client, source, task, vocabulary, idf, share, shelf)
+    wait(drawn, report)
     plan, selection = submit(client, rank_sample, drawn, task, survey).result()
-    del drawn
-    say(plan.describe(OVER))
-    say(selection.cut.describe(OVER))
-    watch.begin("reducing")
-    kept = submit(client, name_features, vocabulary, selection.features)
+    words = submit(client, name_features, vocabulary, selection.features)
     if idf is not None:
         idf = submit(client, take_entries, idf, selection.features)
-    known = submit(client, make_known, kept, selection.features)
-    parts, per_document = source.list_parts(), selection.cut.per_document
-    classes, codes = Classes(names).rank(kind.is_multilabel)
-    objective = task.request.svm(classes, codes, survey)
-    n_features = len(selection.features)
-    with shelving(client) as shelf:
-        blocks = reduce_documents(
-            *(client, parts, counted.parts, task, per_document, (known, idf)),
-            *(source.n_workers, shelf),
-        )
-        sizes = collect([submit(client, measure_block, block) for block in blocks], watch.reach)
-        watch.begin("training")
-        weights = train(client, blocks, sizes, objective, task, n_features, shelf, watch.reach, say)
-        del blocks
-    n_nonzeros = sum(size.n_nonzeros for size in sizes)
-    reduced = Reduced(total.n_documents, n_nonzeros, 4 * n_nonzeros)
-    features = kept.result() if kind.is_text else selection.features
-    svc.take(
-        Result(
-            classes=classes,
-            features=features,
-            idf=None if idf is None else idf.result(),
-            weights=weights,
-            checksum=total.fingerprint.number,
-            survey=survey,
-            plan=plan,
-            cut=selection.cut,
-            reduced=reduced,
-        ),
-        kind,
-        norm,
-    )
-    if not kind.is_text:
-        svc.n_features_in_ = total.n_features
+    return Ranked(survey, plan, selection, words, idf)
 
 
 def _find_share(total: Count, task: Task) -> float:
     """Return the share of the documents that features are ranked on: half the room is for them."""
     costs = task.costs
-    row = costs.swept_row + 12 * HELD_TWICE
-    size = total.n_nonzeros * costs.cell + total.n_documents * row
+    size = total.n_nonzeros * costs.cell + total.n_documents * (costs.swept_row + LOT)
     return min(1.0, task.room.free / 2 / max(size, 1))
 
 
@@ -232,11 +258,12 @@ def _draw(
     vocabulary: Future | None,
     idf: Future | None,
     share: float,
+    shelf: str,
 ) -> list[Future]:
     known = None if vocabulary is None else submit(client, make_table, vocabulary)
     first = np.cumsum([0, *(count.n_documents for count in source.counted.parts)]).tolist()
     return [
-        submit(client, draw_part, item, side, start, task, known, idf, share)
+        submit(client, draw_part, item, side, start, task, known, idf, share, shelf)
         for (item, side), start in zip(source.list_parts(), first[:-1], strict=True)
     ]
 
@@ -254,7 +281,8 @@ def draw_part(
     known: Any,
     idf: NDArray[np.float32] | None,
     share: float,
-) -> Drawn:
+    shelf: str,
+) -> Shelved:
     """Return the documents of a part that have low lots; no others are made rows of."""
     batches, lots, judges = [], [], []
     intake: Any = task.intake
@@ -270,14 +298,15 @@ def draw_part(
             batches.append(weigh(rows, idf))
             lots.append(numbers[chosen])
             judges.append(is_judge[chosen])
-    return Drawn(
+    drawn = Drawn(
         join_batches(batches, task.has_values),
         np.concatenate([np.empty(0), *lots]),
         np.concatenate([np.empty(0, bool), *judges]),
     )
+    return shelve(shelf, [drawn])
 
 
-def rank_sample(drawn: list[Drawn], task: Task, survey: Survey) -> tuple[Plan, Selection]:
+def rank_sample(drawn: list[Shelved], task: Task, survey: Survey) -> tuple[Plan, Selection]:
     """Rank features on the documents drawn, and choose how many are kept."""
     request, room, classes = task.request, task.room, Classes(task.names)
     sample = Sample(
@@ -288,8 +317,9 @@ def rank_sample(drawn: list[Drawn], task: Task, survey: Survey) -> tuple[Plan, S
         n_threads=1,
     )
     for part in drawn:
-        if part.batch.n_documents:
-            sample.add_drawn(*part, len(classes))
+        found: Drawn = part.read(0)
+        if found.batch.n_documents:
+            sample.add_drawn(*found, len(classes))
     sample.n_seen = survey.n_documents
     names, codes = classes.rank(task.kind.is_multilabel)
     objective = request.svm(names, codes, survey)

@@ -31,7 +31,7 @@ from spokeshave.budget.rounds import (
 )
 from spokeshave.budget.store import count_up
 from spokeshave.cluster.shelf import ShelfWriter, Shelved, join_arrays, making_file, shelve
-from spokeshave.cluster.workers import MERGING, Report, submit
+from spokeshave.cluster.workers import MERGING, Report, stay_with, submit
 from spokeshave.kernels.descent import Task, advance, judge, score
 from spokeshave.kernels.rows import Rows
 from spokeshave.kernels.thinning import gather_rows
@@ -167,6 +167,8 @@ def _train_group(
     done: dict[int, tuple[Normal, float, float]] = {}
     for n_rounds in range(1, stop.max_passes + 2):
         seen = list(steps)
+        # To move a block takes longer than to wait for the worker that has it.
+        given = zip(blocks, kept, shares, stay_with(client, blocks), strict=True)
         looks = [
             submit(
                 client,
@@ -178,9 +180,11 @@ def _train_group(
                 seen,
                 setting._replace(room=share),
                 (n_rounds, p),
+                **there,
             )
-            for p, (block, before, share) in enumerate(zip(blocks, kept, shares, strict=True))
+            for p, (block, before, share, there) in enumerate(given)
         ]
+        del given
         # What a look has found is taken apart at once, and let go: disks have ends as well.
         terms = [submit(client, itemgetter(0), each, priority=MERGING) for each in looks]
         kept = [submit(client, itemgetter(1), each, priority=MERGING) for each in looks]

@@ -24,8 +24,8 @@ from spokeshave.cluster.task import Task
 from spokeshave.cluster.workers import submit
 from spokeshave.kernels.rows import Rows
 
-SPREAD = 8  # blocks for each worker
-PIECES_IN_ROOM = 4  # of which one is worked on
+SPREAD = 8  # blocks for each worker, or more: none takes more than a worker has room for
+PIECES_IN_ROOM = 8  # of which one is worked on
 
 
 class Size(NamedTuple):
@@ -51,12 +51,15 @@ def reduce_documents(
     frequency beside it.
     """
     costs = task.costs
-    n_fitting = task.room.free / PIECES_IN_ROOM / (costs.row + per_document * costs.cell)
+    n_fitting = task.room.free / (costs.row + per_document * costs.cell)
+    n_documents = sum(count.n_documents for count in counts)
+    n_blocks = max(SPREAD * n_workers, int(n_documents / n_fitting) + 1)
     is_file = all(isinstance(item, FilePart) for item, _ in parts)
+    in_piece = max(1, int(n_fitting / PIECES_IN_ROOM))
     blocks = []
-    for ranges in plan_shards(counts, SPREAD * n_workers, is_file=is_file):
+    for ranges in plan_shards(counts, n_blocks, is_file=is_file):
         items, sides = zip(*(parts[at.part] for at in ranges), strict=True)
-        given = list(items), list(sides), ranges, task, *found_by, max(1, int(n_fitting)), shelf
+        given = list(items), list(sides), ranges, task, *found_by, in_piece, shelf
         blocks.append(submit(client, reduce_ranges, *given))
     return blocks
 
@@ -103,7 +106,7 @@ def reduce_ranges(
     task: Task,
     known: Any,
     idf: NDArray[np.float32] | None,
-    n_fitting: int,
+    in_piece: int,
     shelf: str,
 ) -> Shelved:
     """Return documents with the features that are kept, as they are trained on.
@@ -117,7 +120,7 @@ def reduce_ranges(
             for documents in read_range(part, task.kind, side, at.first, at.last):
                 found = intake.find(documents, known)
                 batches.append(weigh(task.encode(found, documents.labels or []), idf))
-                if sum(batch.n_documents for batch in batches) >= n_fitting:
+                if sum(batch.n_documents for batch in batches) >= in_piece:
                     yield make_block(join_batches(batches, task.has_values), task.request.norm)
                     batches.clear()
         if batches:

@@ -184,6 +184,13 @@ def submit(client: Client, function: Callable[..., Any], *arguments: Any, **how:
     return future
 
 
+def stay_with(client: Client, futures: Sequence[Future]) -> list[dict[str, Any]]:
+    """Return, for each result, how to submit a task that had better run where it is."""
+    has: dict[Any, Any] = client.who_has(futures)
+    owners = [list(has.get(future.key, ())) for future in futures]
+    return [{"workers": each, "allow_other_workers": True} if each else {} for each in owners]
+
+
 def _let_go(made_of: tuple[Any, ...], future: Future) -> None:
     """Hold what a task is made of no longer than until this is called."""
 
