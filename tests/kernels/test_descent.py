@@ -17,6 +17,7 @@ from spokeshave.kernels.descent import (
     polish,
     rebuild,
     score,
+    score_lanes,
     sweep,
 )
 from spokeshave.kernels.lanes import LANES
@@ -122,6 +123,21 @@ def test_measure_equals_the_definitions_of_primal_and_dual(rng, costs):
     primal, gap = measure(rows, task, alpha * y, margins)
     assert primal == pytest.approx(half_norm + loss.sum())
     assert gap == pytest.approx(half_norm + loss.sum() - dual)
+
+
+@pytest.mark.parametrize("has_values", [False, True])
+def test_scores_in_lanes_are_those_of_each_class(rng, has_values):
+    dense, _, weight = make_problem(rng)
+    rows = make_rows(dense, weight)
+    if not has_values:
+        rows = rows._replace(data=None, scale=rng.random(len(dense)))
+    W, b = rng.normal(size=(dense.shape[1], LANES)), rng.normal(size=LANES)
+    found = np.empty((LANES, len(dense)))
+    score_lanes(rows, W, b, found)
+    for w, intercept, margins in zip(W.T.copy(), b, found, strict=True):
+        expected = np.empty(len(dense))
+        score(rows, w, intercept, expected)
+        np.testing.assert_allclose(margins, expected, rtol=1e-12)
 
 
 def solve(dense, y, weight, costs, tol, bias=1.0, seed=1):

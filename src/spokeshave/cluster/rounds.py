@@ -32,7 +32,8 @@ from spokeshave.budget.rounds import (
 from spokeshave.budget.store import count_up
 from spokeshave.cluster.shelf import ShelfWriter, Shelved, join_arrays, making_file, shelve
 from spokeshave.cluster.workers import MERGING, Report, stay_with, submit
-from spokeshave.kernels.descent import Task, advance, judge, score
+from spokeshave.kernels.descent import Task, advance, judge, score_lanes
+from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import Rows
 from spokeshave.kernels.thinning import gather_rows
 from spokeshave.solver import Stop
@@ -248,7 +249,7 @@ def look(
     block. The room in the setting is that of the block.
     """
     n_rounds, number = at
-    normals = [read_normal(step) for step in steps]
+    lanes = stack_normals(steps, setting.n_features)
     # After a step comes what it has made of the documents of each block that were picked.
     moved = None if before is None else [step.read(1 + number) for step in steps]
     terms = np.zeros((len(classes), 2))
@@ -261,14 +262,13 @@ def look(
         for p, piece in enumerate(block):
             kept, last = {}, None if before is None else before.read(p)
             room = setting.room * piece.rows.indices.size // max(n_cells, 1)
-            for j, (k, (w, b), picker) in enumerate(zip(classes, normals, pickers, strict=True)):
-                dual = np.zeros(piece.n_documents)
+            scores = score_piece(piece.rows, lanes)
+            for j, (k, margins, picker) in enumerate(zip(classes, scores, pickers, strict=False)):
+                dual, violation = np.zeros((2, piece.n_documents))
                 if last is not None and moved is not None:
                     write_dual(dual, last[k], moved[j][n_moved[j] :])
                     n_moved[j] += last[k].picked.size
                 task = pose(objective, piece, k)
-                margins, violation = np.empty((2, dual.size))
-                score(piece.rows, w, b, margins)
                 terms[j] += judge(piece.rows, task, dual, margins, violation)
                 random = np.random.default_rng((setting.seed, k, n_rounds, number, p))
                 chosen = choose_restless(piece.rows, violation, room, random)
@@ -278,6 +278,25 @@ def look(
             keeper.add(kept)
     picked = {k: picker.finish() for k, picker in zip(classes, pickers, strict=True)}
     return Look([(primal, gap) for primal, gap in terms.tolist()], keeper.finish(), picked)
+
+
+def stack_normals(steps: list[Shelved], n_features: int) -> list[tuple[Any, Any]]:
+    """Return the weights of classes side by side, for each feature, and their intercepts."""
+    lanes = []
+    for first in range(0, len(steps), LANES):
+        W, b = np.zeros((n_features, LANES)), np.zeros(LANES)
+        for lane, step in enumerate(steps[first : first + LANES]):
+            W[:, lane], b[lane] = read_normal(step)
+        lanes.append((W, b))
+    return lanes
+
+
+def score_piece(rows: Rows, lanes: list[tuple[Any, Any]]) -> NDArray[np.float64]:
+    """Return the scores of documents, a row for each class, and for lanes that have none."""
+    scores = np.empty((len(lanes), LANES, rows.scale.size))
+    for (W, b), found in zip(lanes, scores, strict=True):
+        score_lanes(rows, W, b, found)
+    return scores.reshape(-1, rows.scale.size)
 
 
 def write_dual(dual: NDArray[np.float64], kept: Kept, moved: NDArray[np.float64]) -> None:

@@ -16,6 +16,7 @@ from spokeshave.cluster.rounds import Setting, train_in_rounds
 from spokeshave.cluster.shards import Size, join_blocks
 from spokeshave.cluster.task import Task
 from spokeshave.cluster.workers import Report, collect, list_workers, submit
+from spokeshave.kernels.lanes import LANES
 from spokeshave.solver import Stop
 
 AT_ONCE = 32  # classes that go in rounds side by side: blocks are read once for all of them
@@ -45,8 +46,8 @@ def train(
             client, blocks, objective, stop, seed, n_features, min(n_workers, n_classes), report
         )
     say("the documents do not fit in one worker: training goes in rounds over all")
-    n_fitting = room // HALF // (WEIGHT * n_features)
-    n_at_once = max(1, min(max(n_workers, AT_ONCE), n_fitting))
+    n_fitting = room // HALF // (WEIGHT * n_features * LANES) * LANES
+    n_at_once = max(LANES, min(max(n_workers, AT_ONCE), n_fitting))
     setting = Setting(n_features, stop, seed, room, shelf, n_at_once)
     shares = [size.n_nonzeros for size in sizes]
     return train_in_rounds(client, blocks, shares, objective, setting, report, say)

@@ -172,6 +172,19 @@ def score(rows, w, b, margins):
 
 
 @compiled
+def score_lanes(rows, W, b, margins):
+    """Write the scores of every document for ``LANES`` classes into ``margins``, a row for each.
+
+    The weights ``W`` are features x lanes, so that a nonzero is loaded once for all of them.
+    """
+    total = np.empty(LANES)
+    for i in range(margins.shape[1]):
+        sum_rows(W, rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], total)
+        for k in range(LANES):
+            margins[k, i] = b[k] + total[k] * rows.scale[i]
+
+
+@compiled
 def measure(rows, task, beta, margins):
     """Return the primal objective and the duality gap at the given scores."""
     primal, gap = 0.0, 0.0
