@@ -179,5 +179,5 @@ def test_what_counts_cannot_tell_is_refused_before_any_work(shaper, sentence):
 
 def test_one_class_gets_a_sentence():
     spread = Spread([], None, ["ash"], is_multilabel=False, n_documents=3, n_features=2)
-    with pytest.raises(ValueError, match=r"at least two classes\. Got one class only: ash"):
+    with pytest.raises(ValueError, match=r"at least two classes\. Got 'ash' only"):
         shape_on_cluster(None, spread)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from operator import truediv
 from time import sleep
 
 import pytest
+from distributed import get_worker
 
 from spokeshave.cluster.workers import (
     FAN_IN,
@@ -16,6 +18,8 @@ from spokeshave.cluster.workers import (
     measure_memory,
     measure_resident,
     merge,
+    send,
+    stay_with,
     submit,
 )
 
@@ -32,6 +36,27 @@ def test_results_come_in_the_order_of_the_tasks(client):
 def test_results_are_merged_in_their_order(client, n):
     letters = [submit(client, chr, 97 + i) for i in range(n)]
     assert merge(client, "".join, letters).result() == "".join(chr(97 + i) for i in range(n))
+
+
+def test_a_large_model_is_sent_without_a_warning(client):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert send(client, len, bytes(20_000_000)).result() == 20_000_000
+
+
+def test_a_task_stays_with_what_it_is_made_of(client):
+    first, second = list_workers(client)
+    made = [submit(client, pow, 2, 3, workers=[each]) for each in (second, first)]
+    collect(made)
+    there = stay_with(client, made)
+    assert [each["workers"] for each in there] == [[second], [first]]
+    tasks = [
+        submit(client, lambda _: get_worker().address, each, **how)
+        for each, how in zip(made, there, strict=True)
+    ]
+    assert collect(tasks) == [second, first]
+    pending = submit(client, sleep, 0.5)
+    assert stay_with(client, [pending]) == [{}]
 
 
 def test_what_a_task_raises_is_raised(client):

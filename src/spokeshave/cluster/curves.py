@@ -19,8 +19,8 @@ from distributed import Client, Future
 from numpy.typing import NDArray
 from scipy import sparse
 
-from spokeshave.cluster.rankings import Presence, count_presence, list_classes
-from spokeshave.cluster.spreading import Block, Spread
+from spokeshave.cluster.rankings import Presence, count_presence
+from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import collect, merge, submit
 from spokeshave.curve import FeatureCurve
 from spokeshave.cuts import PAPER_FRACTIONS, accumulate, check_cuts, count_kept

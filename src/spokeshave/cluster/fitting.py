@@ -30,6 +30,7 @@ from spokeshave.cluster.workers import (
     list_workers,
     measure_memory,
     measure_resident,
+    send,
     submit,
 )
 from spokeshave.collection import list_names
@@ -267,7 +268,7 @@ class _Job:
         source = Source(self.train, self.sides, self.counted, words, self.n_workers)
         run_reduced(self.client, source, svc, room, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)
-        judgements = self._judge(submit(self.client, bytes, shipped), None, None)
+        judgements = self._judge(send(self.client, bytes, shipped), None, None)
         model = unpack_model(shipped)
         record = account_for_budget(
             svc,

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from dask import config
 from distributed import Client
 
 from spokeshave.cluster.fetching import fetching, name_source
 from spokeshave.cluster.parts import expand
-from spokeshave.cluster.workers import Report, collect, list_workers, submit
+from spokeshave.cluster.workers import Report, collect, list_workers, send, submit
 from spokeshave.corpus.contents import ARCHIVE
 from spokeshave.corpus.files import strip_compression
 from spokeshave.corpus.formats import name_format
@@ -232,8 +231,7 @@ def _label(
     report: Report | None,
 ) -> list[Part]:
     """Label all parts; where one fails the others are given up."""
-    with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        restored = submit(client, unpack_model, pack_model(model))
+    restored = send(client, unpack_model, pack_model(model))
     tasks = [
         submit(client, label_part, restored, source, target, asked)
         for source, target in zip(sources, targets, strict=True)

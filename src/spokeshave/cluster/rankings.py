@@ -10,7 +10,7 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spokeshave.cluster.spreading import Block, Spread
+from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import merge, submit
 from spokeshave.cuts import check_cuts
 from spokeshave.documents import tidy
@@ -79,17 +79,6 @@ def sparsity_on_cluster(
     found_cuts = check_cuts(cuts, spread.n_features)
     frequency = count_presence(client, spread).result().frequency
     return trace_sparsity(rankings, found_cuts, frequency, spread.n_documents)
-
-
-def list_classes(spread: Spread) -> NDArray[Any]:
-    """Return the classes as `binarize` does on one machine; there must be two."""
-    if spread.is_multilabel:
-        return np.arange(len(spread.names))
-    if len(spread.names) < 2:
-        raise ValueError(
-            f"The documents must be of at least two classes. Got {spread.names[0]!r} only."
-        )
-    return np.array(spread.names)
 
 
 def sum_block(block: Block, by: str) -> Sums:

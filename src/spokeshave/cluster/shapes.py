@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from spokeshave.cluster.spreading import Block, Spread
+from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import merge, submit
 from spokeshave.documents import tidy
 from spokeshave.levels import take_census
@@ -66,17 +66,6 @@ def check_shaper(shaper: Shaper | None) -> Shaper:
     shaper.check_counts()
     fresh: Shaper = clone(shaper)
     return fresh
-
-
-def list_classes(spread: Spread) -> NDArray[np.generic]:
-    """Return the classes as a fit on one machine has them; there must be two."""
-    if spread.is_multilabel:
-        return np.arange(len(spread.names))
-    if len(spread.names) < 2:
-        raise ValueError(
-            f"spread must have at least two classes. Got one class only: {spread.names[0]}."
-        )
-    return np.array(spread.names)
 
 
 class Tally(NamedTuple):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from distributed import Client, Future
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
@@ -41,6 +43,17 @@ class Spread:
     is_multilabel: bool
     n_documents: int
     n_features: int
+
+
+def list_classes(spread: Spread) -> NDArray[Any]:
+    """Return the classes as a fit on one machine has them; there must be two."""
+    if spread.is_multilabel:
+        return np.arange(len(spread.names))
+    if len(spread.names) < 2:
+        raise ValueError(
+            f"The documents must be of at least two classes. Got {spread.names[0]!r} only."
+        )
+    return np.array(spread.names)
 
 
 class Block(NamedTuple):

@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 
+from dask import config
 from dask.utils import funcname
 from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_completed, warn
 
@@ -32,6 +33,8 @@ MERGING = 1  # priority of tasks that leave less than they take; others have 0
 HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
 LOCAL = "local:"
 TIMEOUT = "10s"  # to find a scheduler
+# A worker that has died is given up after that: on busy cores a new one takes a while to be there.
+PATIENT = {"distributed.deploy.lost-worker-timeout": "120s"}
 
 Result = TypeVar("Result")
 Report: TypeAlias = Callable[[float], None]
@@ -69,6 +72,7 @@ def _start(address: str) -> Iterator[Client]:
     n_workers = _count_local(address)
     with ExitStack() as stack:
         with _deferring_interrupts():
+            stack.enter_context(config.set(PATIENT))
             cluster = LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
@@ -182,6 +186,12 @@ def submit(client: Client, function: Callable[..., Any], *arguments: Any, **how:
     future = client.submit(_run, function, *arguments, key=key, **how)
     future.add_done_callback(partial(_let_go, arguments))
     return future
+
+
+def send(client: Client, function: Callable[[bytes], Any], content: bytes) -> Future:
+    """Start a task with a model file: Dask would warn of a large one, which is sent but once."""
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        return submit(client, function, content)
 
 
 def stay_with(client: Client, futures: Sequence[Future]) -> list[dict[str, Any]]:
