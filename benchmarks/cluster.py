@@ -15,8 +15,9 @@ import argparse
 import csv
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -37,6 +38,7 @@ from spokeshave.stopwatch import Stopwatch
 
 N_PARTS = 8
 ROUNDS = 2
+SELDOM = 50  # looks at memory for one at disks
 # A job of about a minute: C is chosen, two methods are traced, and normals are compared.
 JOB = Settings(C="auto", methods=("mask", "warm"), with_stability=True)
 
@@ -104,11 +106,16 @@ def compare(rounds: int) -> None:
 
 
 class Watch:
-    """Looks at the most that this process and each worker have held, in bytes, while entered."""
+    """Looks at the most that this process and each worker have held, in bytes, while entered.
+
+    And, now and then, at what all workers together have on their disks.
+    """
 
     def __init__(self, client: Client) -> None:
         self.peaks: dict[int, int] = {}
+        self.disk_peak = 0
         self._pids = [os.getpid(), *client.run(os.getpid).values()]
+        self._folders = list(client.run(find_folder).values())
         self._done, self._thread = Event(), Thread(target=self._look_again)
 
     def __enter__(self) -> Watch:
@@ -120,17 +127,35 @@ class Watch:
         self._thread.join()
 
     def _look_again(self) -> None:
-        while not self._done.wait(INTERVAL):
+        for number in count():
+            if self._done.wait(INTERVAL):
+                return
             for pid in self._pids:
                 self.peaks[pid] = max(self.peaks.get(pid, 0), read_status(pid, "VmHWM"))
+            if number % SELDOM == 0:
+                self.disk_peak = max(self.disk_peak, sum(map(measure_folder, self._folders)))
+
+
+def find_folder(dask_worker: Worker) -> str:
+    """Return where a worker has its files."""
+    return str(dask_worker.local_directory)
+
+
+def measure_folder(folder: str) -> int:
+    """Return the bytes of all files below a folder, some of which may just be going."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.stat(os.path.join(place, name)).st_size
+    return total
 
 
 class Look(NamedTuple):
-    """What a worker has done: seconds of its processor, bytes sent to others, bytes on its disk."""
+    """What a worker has done: seconds of its processor, and bytes sent to others."""
 
     busy: float
     sent: int
-    spilt: int
 
 
 class Account(Stopwatch):
@@ -147,7 +172,7 @@ class Account(Stopwatch):
         super().end()
         if name is not None:
             now, before = add_looks(self._client), self._before
-            self.looks[name] = Look(now.busy - before.busy, now.sent - before.sent, now.spilt)
+            self.looks[name] = Look(now.busy - before.busy, now.sent - before.sent)
             self._before = now
 
 
@@ -159,8 +184,7 @@ def add_looks(client: Client) -> Look:
 def look(dask_worker: Worker) -> Look:
     """Return what a worker has done so far."""
     times = psutil.Process().cpu_times()
-    sent, spilt = dask_worker.transfer_outgoing_bytes_total, dask_worker.data.spilled_total.disk
-    return Look(times.user + times.system, sent, spilt)
+    return Look(times.user + times.system, dask_worker.transfer_outgoing_bytes_total)
 
 
 def train_large(parts: str, held_out: str, n_workers: int, limit: str, cut: float | None) -> None:
@@ -183,15 +207,16 @@ def train_large(parts: str, held_out: str, n_workers: int, limit: str, cut: floa
         seconds = perf_counter() - start
     print(found.record.headline)
     print(f"macro-F1 {found.record.model.judgement.macro_f1:.4f}")
-    print(f"{'':16}{'seconds':>10}{'processor':>11}{'MB sent':>10}{'MB on disks':>13}")
+    print(f"{'':16}{'seconds':>10}{'processor':>11}{'MB sent':>10}")
     for name, took in account.seconds.items():
-        busy, sent, spilt = account.looks[name]
-        print(f"{name:16}{took:10.1f}{busy:11.1f}{sent / 1e6:10.0f}{spilt / 1e6:13.0f}")
-    busy, sent, _ = (sum(each) for each in zip(*account.looks.values(), strict=True))
+        busy, sent = account.looks[name]
+        print(f"{name:16}{took:10.1f}{busy:11.1f}{sent / 1e6:10.0f}")
+    busy, sent = (sum(each) for each in zip(*account.looks.values(), strict=True))
     print(f"{'in all':16}{seconds:10.1f}{busy:11.1f}{sent / 1e6:10.0f}")
     client_peak, *peaks = watch.peaks.values()
     print(f"peak of the client {client_peak / 1e6:.0f} MB, of workers (limit {limit}):", end=" ")
     print(", ".join(f"{peak / 1e6:.0f} MB" for peak in peaks))
+    print(f"on all disks at most {watch.disk_peak / 1e9:.2f} GB")
 
 
 def main() -> None:
