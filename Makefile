@@ -4,23 +4,29 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What starts workers has a pytest of its own: no test that measures memory may be in a process with Dask.
 CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
+CORPUS := tests/corpus src/spokeshave/corpus
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test kernels cluster browser clean
+.PHONY: demo test lint kernels corpus cluster browser clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
-# Kernels are tested in one process, and workers wait for each other: side by side they fill two cores.
+# Workers wait for each other, so what takes one core is done beside their tests; all the rest takes two.
 test: $(VENV)/.ready-to-test browser
+	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus
+	$(BIN)/pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS))
+
+lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(MAKE) --jobs 2 --output-sync=target kernels cluster
-	$(BIN)/pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER))
 
 kernels: $(VENV)/.ready-to-test
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
+
+corpus: $(VENV)/.ready-to-test
+	$(BIN)/pytest --quiet $(CORPUS)
 
 cluster: $(VENV)/.ready-to-test
 	$(BIN)/pytest --quiet $(CLUSTER)
