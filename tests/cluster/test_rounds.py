@@ -74,8 +74,11 @@ def make_objective(ridge=0.0):
 def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n_blocks):
     objective, stop = make_objective(ridge), Stop(1e-4, 200)
     weights = train(client, documents, n_blocks, objective, stop)
+    with shelving(client) as shelf:
+        futures = [submit(client, shelve, shelf, block) for block in split(documents, 3)]
+        whole = submit(client, join_blocks, futures).result()
     coef, intercept, primal, gap = train_share(
-        join_blocks([shelve("shelf-of-a-test", block) for block in split(documents, 3)]),
+        whole,
         objective,
         Stop(1e-8, 10_000),
         0,

@@ -24,7 +24,7 @@ from spokeshave.cluster.task import Task
 from spokeshave.cluster.workers import submit
 from spokeshave.kernels.rows import Rows
 
-SPREAD = 8  # blocks for each worker, or more: none takes more than a worker has room for
+SPREAD = 8  # blocks for each worker, or more: each takes about what a worker has room for at most
 PIECES_IN_ROOM = 8  # of which one is worked on
 
 
