@@ -8,24 +8,30 @@ import pickle
 import resource
 from errno import ENOSPC
 from pathlib import Path
+from signal import SIGKILL
+from tempfile import gettempdir
+from time import monotonic, sleep
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from dask.sizeof import sizeof
 from distributed.protocol.serialize import deserialize_bytes, serialize_bytes
+from distributed.spill import SpillBuffer
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spokeshave.cluster import shelf as shelf_module
+from made_clusters import PATIENCE
 from spokeshave.cluster.shelf import (
     ALIGNMENT,
-    find_shelf,
+    TRIES,
+    find_place,
     join_arrays,
-    remove_shelf,
+    put_up,
     shelve,
     shelving,
+    take_down,
 )
 from spokeshave.cluster.workers import list_workers, submit
 
@@ -40,10 +46,11 @@ class Pair(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path, monkeypatch):
+def shelf(tmp_path):
     """Have a shelf in a folder of the test."""
-    monkeypatch.setattr(shelf_module, "gettempdir", lambda: str(tmp_path))
-    return tmp_path / NAME
+    put_up(NAME, tmp_path)
+    yield tmp_path / NAME
+    take_down(NAME)
 
 
 def list_files(shelf):
@@ -181,34 +188,98 @@ def test_many_are_joined_with_few_files_open():
     np.testing.assert_array_equal(joined, np.repeat(np.arange(200), 2))
 
 
+@pytest.mark.parametrize("target", [100, 100_000])
+def test_dask_may_read_it_from_the_disk_again_and_again(target, tmp_path, shelf):
+    put_up(NAME, tmp_path, target)
+    data = SpillBuffer(str(tmp_path / "spilled"), target)
+    data["oak"] = shelve(NAME, [np.arange(50)])  # which is too large for the lower target
+    if data.fast:
+        data.evict()
+    for _ in range(3):
+        assert_same(data["oak"].read(0), np.arange(50))
+        assert len(list_files(shelf)) == 1
+    del data["oak"]
+    assert len(list_files(shelf)) == (target < 400)  # which is removed with the shelf
+
+
 def make_tasks():
     """Return what workers are asked to do: they cannot import this file, so it is sent to them."""
 
     def add_up(shelved):
-        return sum(float(array.sum()) for array in shelved)
+        return sum(float(array.sum()) for array in shelved), str(shelved.path)
 
-    def count_files(name):
-        gc.collect()
-        return len(list(find_shelf(name).glob("*")))
+    def is_there(name, dask_worker):
+        return any(Path(at, name).exists() for at in (dask_worker.local_directory, gettempdir()))
 
     def leave_a_file(name):
         shelve(name, [np.ones(3)]).keep()
 
-    return add_up, count_files, leave_a_file
+    return add_up, is_there, leave_a_file
 
 
 def test_workers_send_it_to_each_other_and_have_nothing_in_the_end(client):
-    add_up, count_files, leave_a_file = make_tasks()
-    first, second = list_workers(client)
+    add_up, is_there, leave_a_file = make_tasks()
+    workers = list_workers(client)
     with shelving(client) as name:
-        made = submit(client, shelve, name, [np.ones(4), np.ones(5)], workers=[first])
-        assert submit(client, add_up, made, workers=[second]).result() == 9
-        assert sum(client.run(count_files, name).values()) == 2
+        made = submit(client, shelve, name, [np.ones(4), np.ones(5)], workers=list(workers)[:1])
+        for address in workers:
+            total, path = submit(client, add_up, made, workers=[address]).result()
+            assert total == 9
+            assert Path(path).parent == Path(workers[address]["local_directory"], name)
         client.run(leave_a_file, name)
-    assert sum(client.run(count_files, name).values()) == 0
-    del made
+        assert all(client.run(is_there, name).values())
+        del made
+    assert not any(client.run(is_there, name).values())
 
 
-def test_a_shelf_that_is_not_there_is_removed_as_well():
-    remove_shelf(NAME)
-    assert not find_shelf(NAME).exists()
+def test_a_worker_that_comes_later_has_it_too(four):
+    def kill(dask_worker):
+        os.kill(os.getpid(), SIGKILL)
+
+    with shelving(four) as name:
+        dead, *others = list_workers(four)
+        four.run(kill, workers=[dead], on_error="ignore")
+        deadline = monotonic() + PATIENCE
+        while not (new := list_workers(four).keys() - {dead, *others}):
+            assert monotonic() < deadline
+            sleep(0.05)
+        made = submit(four, shelve, name, [np.ones(4)], workers=list(new))
+        assert submit(four, len, made, workers=others[:1]).result() == 1
+        del made
+
+
+class Unreached:
+    """A client that cannot reach a worker a few times."""
+
+    def __init__(self, n_failures):
+        self.n_failures, self.registered = n_failures, []
+
+    def register_plugin(self, plugin, name):
+        if self.n_failures:
+            self.n_failures -= 1
+            raise OSError("a worker has died")
+        self.registered.append(name)
+
+    def unregister_worker_plugin(self, name):
+        if name not in self.registered:
+            raise ValueError("The worker plugin does not exist")
+        self.registered.remove(name)
+
+
+def test_a_worker_that_dies_meanwhile_is_done_without():
+    client = Unreached(TRIES - 1)
+    with shelving(client) as name:
+        assert client.registered == [name]
+    assert client.registered == []
+
+
+def test_workers_that_cannot_be_reached_are_told_of():
+    with pytest.raises(OSError, match="a worker has died"), shelving(Unreached(TRIES)):
+        raise AssertionError("there is no shelf")
+
+
+def test_a_shelf_that_is_not_there_is_named_and_can_be_taken_down():
+    take_down(NAME)
+    take_down(NAME)
+    with pytest.raises(ValueError, match=f"There is no {NAME} here"):
+        find_place(NAME)

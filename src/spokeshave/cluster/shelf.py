@@ -14,21 +14,60 @@ import pickle
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
-from tempfile import gettempdir
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from uuid import uuid4
 from weakref import finalize
 
 import numpy as np
-from distributed import Client, get_worker
+from distributed import Client, Worker, WorkerPlugin
 from distributed.protocol import dask_deserialize, dask_serialize
 from numpy.typing import NDArray
 
 ALIGNMENT = 64  # bytes that arrays begin at a multiple of
+TRIES = 3  # to reach all workers
 
 # Where a value lies in a file: what pickle makes of it, and after that its arrays.
 Span: TypeAlias = list[tuple[int, int]]
+
+
+class Place(NamedTuple):
+    """Where a shelf is in this process.
+
+    Attributes
+    ----------
+    folder : Path
+        Its folder.
+    largest : float
+        Bytes of a result that Dask would take back into memory: a larger one it has on the disk
+        for good, and reads whenever a task needs it.
+    """
+
+    folder: Path
+    largest: float
+
+
+_places: dict[str, Place] = {}  # of the shelves of this process
+
+
+class Shelf(WorkerPlugin):  # type: ignore[misc]
+    """Has every worker put up a shelf, those that come later too, and take it down in the end.
+
+    What one worker sends to another is written outside of any task, where Dask does not tell which
+    worker it is for; so the place is found by the name of the shelf.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def setup(self, worker: Worker) -> None:
+        """Put up the shelf in the folder of a worker."""
+        put_up(self.name, Path(worker.local_directory), getattr(worker.data, "n", inf))
+
+    def teardown(self, worker: Worker) -> None:
+        """Remove it, with all that is still on it."""
+        take_down(self.name)
 
 
 @contextmanager
@@ -39,24 +78,41 @@ def shelving(client: Client) -> Iterator[str]:
     """
     name = f"shelf-{uuid4().hex}"
     try:
+        _register(client, Shelf(name), name)
         yield name
     finally:
-        with suppress(OSError):  # workers that cannot be told have gone, and their files with them
-            client.run(remove_shelf, name, on_error="ignore")
+        # Workers that cannot be told have gone, or have just come, and have nothing on it.
+        with suppress(OSError, LookupError, ValueError):
+            client.unregister_worker_plugin(name)
 
 
-def remove_shelf(name: str) -> None:
-    """Remove all that is on a shelf of this worker."""
-    shutil.rmtree(find_shelf(name), ignore_errors=True)
+def _register(client: Client, plugin: WorkerPlugin, name: str) -> None:
+    """Register a plugin; again where a worker has died that the scheduler still asked for it."""
+    for _ in range(TRIES - 1):
+        with suppress(OSError):
+            client.register_plugin(plugin, name)
+            return
+    client.register_plugin(plugin, name)
 
 
-def find_shelf(name: str) -> Path:
-    """Return the folder of a shelf; outside of a worker it is where temporary files are."""
-    try:
-        place = get_worker().local_directory
-    except ValueError:
-        place = gettempdir()
-    return Path(place, name)
+def put_up(name: str, where: Path, largest: float = inf) -> None:
+    """Make a shelf in a folder."""
+    folder = where / name
+    folder.mkdir(exist_ok=True)
+    _places[name] = Place(folder, largest)
+
+
+def take_down(name: str) -> None:
+    """Remove a shelf, and all that is on it."""
+    if name in _places:
+        shutil.rmtree(_places.pop(name).folder, ignore_errors=True)
+
+
+def find_place(name: str) -> Place:
+    """Return where a shelf is."""
+    if name not in _places:
+        raise ValueError(f"There is no {name} here: it has been taken down, or was never put up.")
+    return _places[name]
 
 
 class Shelved:
@@ -118,9 +174,7 @@ class Shelved:
 @contextmanager
 def making_file(shelf: str) -> Iterator[BinaryIO]:
     """Give a new file on a shelf, which is removed where it cannot be written to its end."""
-    folder = find_shelf(shelf)
-    folder.mkdir(exist_ok=True)
-    path = folder / uuid4().hex
+    path = find_place(shelf).folder / uuid4().hex
     try:
         with path.open("xb") as file:
             yield file
@@ -136,13 +190,15 @@ class ShelfWriter:
 
     Examples
     --------
+    >>> from tempfile import gettempdir
+    >>> put_up("shelf-of-an-example", Path(gettempdir()))
     >>> with making_file("shelf-of-an-example") as file:
     ...     writer = ShelfWriter(file)
     ...     writer.add({"oak": np.arange(3)})
     ...     writer.add("ash")
     >>> list(writer.finish())
     [{'oak': array([0, 1, 2])}, 'ash']
-    >>> remove_shelf("shelf-of-an-example")
+    >>> take_down("shelf-of-an-example")
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -220,4 +276,7 @@ def unpack(header: dict[str, Any], frames: list[Any]) -> Shelved:
     """Return what Dask has got from another worker, or from the disk."""
     if "path" not in header:
         return receive(header["shelf"], header["spans"], *frames)
-    return Shelved(Path(header["path"]), [list(span) for span in header["spans"]])
+    found = Shelved(Path(header["path"]), [list(span) for span in header["spans"]])
+    if found.n_bytes > find_place(header["shelf"]).largest:
+        found.keep()  # Dask does, and will read it again
+    return found
