@@ -55,7 +55,7 @@ def test_a_task_stays_with_what_it_is_made_of(client):
         for each, how in zip(made, there, strict=True)
     ]
     assert collect(tasks) == [second, first]
-    pending = submit(client, sleep, 0.5)
+    pending = submit(client, len, "oak", workers=["tcp://127.0.0.1:1"])  # where nobody is
     assert stay_with(client, [pending]) == [{}]
 
 
