@@ -9,15 +9,23 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from made_parts import make_collection
-from spokeshave.budget.rounds import Objective
+from spokeshave.budget.rounds import Objective, pose
 from spokeshave.budget.store import Batch
 from spokeshave.cluster.blocks import encode
-from spokeshave.cluster.rounds import Setting, train_in_rounds
+from spokeshave.cluster.rounds import (
+    Setting,
+    begin,
+    descend,
+    join_picked,
+    pick,
+    train_in_rounds,
+)
 from spokeshave.cluster.shards import join_blocks, make_block
-from spokeshave.cluster.shelf import shelve, shelving
+from spokeshave.cluster.shelf import put_up, shelve, shelving, take_down
 from spokeshave.cluster.training import train_share
 from spokeshave.cluster.workers import submit
 from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.kernels.descent import Task, add_up, measure, score
 from spokeshave.solver import Stop
 
 N_CLASSES = 3
@@ -53,13 +61,22 @@ def make_piece(documents, first, last):
     return make_block(batch, "l2")
 
 
-def train(client, documents, n_blocks, objective, stop, n_at_once=2, say=lambda sentence: None):
+def train(
+    client,
+    documents,
+    n_blocks,
+    objective,
+    stop,
+    n_at_once=2,
+    say=lambda sentence: None,
+    room=ROOM,
+):
     """Train on documents in so many blocks, in rounds."""
     blocks = split(documents, n_blocks)
     sizes = [sum(piece.rows.indices.size for piece in block) for block in blocks]
     with shelving(client) as shelf:
         futures = [submit(client, shelve, shelf, block) for block in blocks]
-        setting = Setting(documents[0].shape[1], stop, 0, ROOM, shelf, n_at_once)
+        setting = Setting(documents[0].shape[1], stop, 0, room, shelf, n_at_once)
         return train_in_rounds(client, futures, sizes, objective, setting, lambda share: None, say)
 
 
@@ -69,11 +86,11 @@ def make_objective(ridge=0.0):
     return Objective(box, ridge * ones, 1.0, np.arange(N_CLASSES))
 
 
-@pytest.mark.parametrize("n_blocks", EDGES)
+@pytest.mark.parametrize(("n_blocks", "room"), [*((n, ROOM) for n in EDGES), (7, ROOM // 2)])
 @pytest.mark.parametrize("ridge", [0.0, 0.5], ids=["hinge", "squared hinge"])
-def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n_blocks):
+def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n_blocks, room):
     objective, stop = make_objective(ridge), Stop(1e-4, 200)
-    weights = train(client, documents, n_blocks, objective, stop)
+    weights = train(client, documents, n_blocks, objective, stop, room=room)
     with shelving(client) as shelf:
         futures = [submit(client, shelve, shelf, block) for block in split(documents, 3)]
         whole = submit(client, join_blocks, futures).result()
@@ -91,6 +108,46 @@ def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n
     distance = np.hypot(np.linalg.norm(weights.coef - coef, axis=1), weights.intercept - intercept)
     most = np.sqrt(2 * weights.gap) + np.sqrt(2 * gap)  # as the objective is that convex
     assert (distance <= most + 1e-9).all()
+
+
+@pytest.mark.parametrize("room", [1, ROOM // 4, 10 * ROOM], ids=["none", "some", "all"])
+@pytest.mark.parametrize("ridge", [0.0, 0.5], ids=["hinge", "squared hinge"])
+def test_weights_after_a_step_are_those_of_the_duals(documents, ridge, room, tmp_path):
+    put_up("shelf-of-a-test", tmp_path)
+    objective, n_features = make_objective(ridge), documents[0].shape[1]
+    setting = Setting(n_features, Stop(1e-4, 200), 0, room, "shelf-of-a-test", 1)
+    blocks = split(documents, 7)
+    everything = [pick_all(piece, objective) for block in blocks for piece in block]
+    picked = [shelve(setting.shelf, [pick_all(piece, objective) for piece in b]) for b in blocks]
+    start = begin(setting)
+    step = descend(picked, start, objective, 0, 1e-6, setting, 1)
+    normal, *duals = step
+    assert [dual.size for dual in duals] == [sum(p.n_documents for p in block) for block in blocks]
+    dual, y = np.concatenate(duals), np.concatenate([each.y for each in everything])
+    assert (dual * y >= 0).all()
+    assert (dual * y <= objective.box[0, 0]).all()
+    w, ends = np.zeros(n_features), np.cumsum([each.y.size for each in everything])
+    for each, beta in zip(everything, np.split(dual, ends[:-1]), strict=True):
+        add_up(each.rows, objective.bias, beta, w)
+    np.testing.assert_allclose(normal.w, w, atol=1e-12)
+    assert normal.b == pytest.approx(objective.bias * dual.sum())
+    task = Task(y, objective.box[0], objective.ridge[0])
+    rows = join_picked(picked).rows
+    margins = np.empty(y.size)
+    score(rows, normal.w, normal.b, margins)
+    (_, before), (_, after) = (
+        measure(rows, task, *at) for at in (np.zeros((2, y.size)), (dual, margins))
+    )
+    assert after < 0.25 * before
+    del picked, start, step
+    take_down("shelf-of-a-test")
+
+
+def pick_all(piece, objective):
+    """Return all documents of a piece, before any step."""
+    nothing = np.zeros(piece.n_documents)
+    y = pose(objective, piece, 0).y
+    return pick(piece.rows, y, nothing, nothing, np.arange(piece.n_documents))
 
 
 def test_classes_side_by_side_do_not_matter(client, documents):

@@ -249,13 +249,19 @@ def choose_restless(
 ) -> NDArray[np.intp]:
     """Return documents that do not rest, as many of them as there is room for."""
     restless = np.flatnonzero(violation >= 0)
-    cell = 4 if rows.data is None else 4 + rows.data.itemsize
-    sizes = np.diff(rows.indptr.astype(np.int64))[restless] * cell + GATHERED
+    sizes = measure_gathered(rows)[restless]
     if sizes.sum() <= room:
         return restless
     order = random.permutation(restless.size)
     n_chosen = int(np.searchsorted(np.cumsum(sizes[order]), room))
     return np.sort(restless[order[: max(n_chosen, 1)]])
+
+
+def measure_gathered(rows: Rows) -> NDArray[np.int64]:
+    """Return what each document takes where it is gathered, in bytes."""
+    cell = CELL if rows.data is None else CELL + rows.data.itemsize
+    ends = rows.indptr.astype(np.int64)
+    return (ends[1:] - ends[:-1]) * cell + GATHERED
 
 
 class Gathered:

@@ -21,6 +21,7 @@ from spokeshave.cluster.counting import (
 )
 from spokeshave.cluster.holding import Divided, divide
 from spokeshave.cluster.judging import check_parts, judge_parts
+from spokeshave.cluster.kernels import prepare_workers
 from spokeshave.cluster.parts import Parts, open_parts
 from spokeshave.cluster.reduced import OVER, Source, find_worker_room, run_reduced
 from spokeshave.cluster.whole import Facts, gather_collection, measure_whole, run_whole
@@ -107,6 +108,8 @@ def fit_on_cluster(
     for guess in train.guesses:
         say(f"{train.name}: {guess}")
     judges = None if test is None else open_parts(client, test, **columns, **options)
+    is_text, has_values = train.kind.is_text, _have_values(train, settings)
+    prepare_workers(client, is_text=is_text, has_values=has_values, say=say)
     divided = None
     if judges is None and settings.hold_out:
         divided = divide(client, train, settings.hold_out, settings.seed)
@@ -132,6 +135,11 @@ def fit_on_cluster(
     say(f"that is too much for {write_size(limit)} in a worker: features have to go")
     room = find_worker_room(limit, resident)
     return job.run_reduced(columns_found.words, Budget(limit, nonzeros_per_document), room, say)
+
+
+def _have_values(parts: Parts, settings: Settings) -> bool:
+    """Tell whether features have values, or are only there or not."""
+    return not parts.kind.is_text or settings.weighting != "binary"
 
 
 def _count(client: Client, parts: Parts, divided: Divided | None, watch: Stopwatch) -> Counted:
@@ -224,7 +232,7 @@ class _Job:
             is_multilabel=self.train.kind.is_multilabel,
             fingerprint=str(total.fingerprint),
         )
-        has_values = words is None or self.settings.weighting != "binary"
+        has_values = _have_values(self.train, self.settings)
         n_bytes = measure_whole(facts, n_nonzeros, has_values=has_values)
         return Columns(words, facts, n_nonzeros, n_bytes)
 

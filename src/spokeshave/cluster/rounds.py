@@ -2,9 +2,10 @@
 
 As in `spokeshave.budget.rounds`, over the disks of many workers instead of one: in each round every
 block scores its documents, adds its terms of the duality gap, and sends those that do not rest at a
-bound, or as many of them as there is room for, to a worker that descends on them. So the descent is
-on one problem, and not on many whose steps have to be averaged, as in CoCoA (Jaggi et al., 2014);
-few documents do not rest once the weights are about right, so few rounds will do.
+bound to a worker that descends on them, or as many of them as a few times what it has room for: it
+has them on its disk, and takes those of some blocks at a time. So the descent is on one problem,
+and not on many whose steps have to be averaged, as in CoCoA (Jaggi et al., 2014); few documents do
+not rest once the weights are about right, so few rounds will do.
 
 All that a round leaves is a result like any other, on the disk of a worker: what is lost with one
 is made again from the steps that led to it.
@@ -26,17 +27,21 @@ from spokeshave.budget.rounds import (
     Objective,
     Weights,
     choose_restless,
+    measure_gathered,
     pose,
     warn_if_stopped_early,
 )
 from spokeshave.budget.store import count_up
 from spokeshave.cluster.shelf import ShelfWriter, Shelved, join_arrays, making_file, shelve
 from spokeshave.cluster.workers import MERGING, Report, stay_with, submit
-from spokeshave.kernels.descent import Task, advance, judge, score_lanes
+from spokeshave.kernels.descent import Task, advance, judge, score, score_lanes
 from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import Rows
 from spokeshave.kernels.thinning import gather_rows
 from spokeshave.solver import Stop
+
+ROOMS = 4  # documents are gathered for so many times the room of a worker
+TURNS = 3  # at the documents that were gathered, where they take more room than there is
 
 
 class Normal(NamedTuple):
@@ -103,7 +108,7 @@ class Setting(NamedTuple):
     seed : int
         The seed.
     room : int
-        Bytes to gather documents in.
+        Bytes for documents to descend on.
     shelf : str
         Where results are put.
     n_at_once : int
@@ -161,8 +166,8 @@ def _train_group(
 
     A task looks at a block for all of them: it may have to be read from a disk.
     """
-    stop, total = setting.stop, sum(sizes)
-    shares = [setting.room * size // max(total, 1) for size in sizes]
+    stop = setting.stop
+    shares = share_room(setting.room, sizes)
     steps = {k: submit(client, begin, setting) for k in group}
     kept: list[Any] = [None] * len(blocks)
     done: dict[int, tuple[Normal, float, float]] = {}
@@ -211,6 +216,17 @@ def _train_group(
             )
         del picked, step
     raise AssertionError("the last round is the last")
+
+
+def share_room(room: int, sizes: list[int]) -> list[int]:
+    """Return what is gathered from each block, in bytes: that of one has to fit by itself.
+
+    Examples
+    --------
+    >>> share_room(1000, [200, 800, 7000])
+    [100, 400, 1000]
+    """
+    return [min(room, ROOMS * room * size // max(sum(sizes), 1)) for size in sizes]
 
 
 def begin(setting: Setting) -> Shelved:
@@ -333,15 +349,49 @@ def descend(
     setting: Setting,
     n_rounds: int,
 ) -> Shelved:
-    """Descend on documents of all blocks; return the weights, then the duals of each block."""
+    """Descend on documents of all blocks; return the weights, then the duals of each block.
+
+    Where there is no room for all, those of some blocks are taken at a time, dealt out anew in each
+    round: blocks that stay together come to a stand.
+    """
     w, b = read_normal(step)
-    rows, y, beta, margins = join_picked(picked)
     w = w.copy()
-    task = Task(y, objective.box[k], objective.ridge[k])
-    seed = setting.seed + n_rounds
-    b = advance(rows, task, objective.bias, beta, w, b, margins, target, PASSES, seed)
-    ends = np.cumsum([sum(piece.y.size for piece in block) for block in picked])
-    return shelve(setting.shelf, [Normal(w, b), *np.split(beta, ends[:-1])])
+    random = np.random.default_rng((setting.seed, k, n_rounds))
+    sizes = [sum(int(measure_gathered(piece.rows).sum()) for piece in each) for each in picked]
+    groups = group_blocks(sizes, setting.room, random)
+    duals: dict[int, NDArray[np.float64]] = {}
+    for turn in range(TURNS if len(groups) > 1 else 1):
+        for group in groups:
+            rows, y, beta, margins = join_picked([picked[p] for p in group])
+            if turn:
+                beta = np.concatenate([duals[p] for p in group])
+            if duals:  # the weights are no longer those of the scores
+                score(rows, w, b, margins)
+            task = Task(y, objective.box[k], objective.ridge[k])
+            seed = setting.seed + n_rounds
+            b = advance(rows, task, objective.bias, beta, w, b, margins, target, PASSES, seed)
+            ends = np.cumsum([sum(piece.y.size for piece in picked[p]) for p in group])
+            duals.update(zip(group, np.split(beta, ends[:-1]), strict=True))
+    return shelve(setting.shelf, [Normal(w, b), *(duals[p] for p in range(len(picked)))])
+
+
+def group_blocks(sizes: list[int], room: int, random: np.random.Generator) -> list[list[int]]:
+    """Deal out blocks at random to groups that there is room for, or that are one block.
+
+    Examples
+    --------
+    >>> group_blocks([3, 3, 3, 3, 9], 6, np.random.default_rng(0))
+    [[2], [4], [3, 0], [1]]
+    """
+    groups: list[list[int]] = []
+    left = 0
+    for p in random.permutation(len(sizes)).tolist():
+        if not groups or sizes[p] > left:
+            groups.append([])
+            left = room
+        groups[-1].append(p)
+        left -= sizes[p]
+    return groups
 
 
 def join_picked(picked: list[Shelved]) -> Picked:
