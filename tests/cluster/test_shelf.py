@@ -26,6 +26,7 @@ from made_clusters import PATIENCE
 from spokeshave.cluster.shelf import (
     ALIGNMENT,
     TRIES,
+    Shelf,
     find_place,
     join_arrays,
     put_up,
@@ -200,6 +201,75 @@ def test_dask_may_read_it_from_the_disk_again_and_again(target, tmp_path, shelf)
         assert len(list_files(shelf)) == 1
     del data["oak"]
     assert len(list_files(shelf)) == (target < 400)  # which is removed with the shelf
+
+
+class Worker:
+    """What a plugin knows of a worker."""
+
+    def __init__(self, folder):
+        self.local_directory = str(folder)
+        self.data = SpillBuffer(str(folder / "spilled"), 100_000)
+        self.plugin = Shelf(NAME)
+        self.plugin.setup(self)
+
+    def take(self, key, result):
+        """Have a result, which Dask puts on the disk."""
+        self.data[key] = result
+        self.plugin.transition(key, "executing", "memory")
+        assert self.data.evict() > 0
+
+    def drop(self, key):
+        """Have a result no longer."""
+        del self.data[key]
+        self.plugin.transition(key, "memory", "released")
+
+
+@pytest.fixture
+def worker(tmp_path):
+    return Worker(tmp_path)
+
+
+def test_what_dask_has_put_on_the_disk_and_lets_go_is_gone(worker, shelf):
+    worker.take("oak", shelve(NAME, [np.arange(3)]))
+    worker.take("ash", "no file")
+    assert len(list_files(shelf)) == 1
+    worker.drop("ash")
+    assert len(list_files(shelf)) == 1
+    worker.drop("oak")
+    assert list_files(shelf) == []
+
+
+def test_a_file_stays_until_the_last_result_that_has_it(worker, shelf):
+    found = shelve(NAME, [np.arange(3)])
+    worker.take("look", ("oak", {7: found}))  # of which Dask has a copy
+    worker.take("taken", found)
+    worker.take("again", found)
+    del found
+    for key in ("look", "taken"):
+        worker.drop(key)
+        assert len(list_files(shelf)) == 1
+    assert_same(list(worker.data["again"]), [np.arange(3)])
+    worker.drop("again")
+    assert list_files(shelf) == []
+
+
+def test_a_file_stays_for_as_long_as_somebody_looks_at_it(worker, shelf):
+    held = shelve(NAME, [np.arange(3)])
+    worker.take("oak", held)
+    worker.drop("oak")
+    assert_same(list(held), [np.arange(3)])
+    del held
+    assert list_files(shelf) == []
+
+
+def test_a_result_that_comes_back_from_the_disk_is_gone_in_the_end(worker, shelf):
+    held = shelve(NAME, [np.arange(3)])
+    worker.take("oak", held)
+    assert worker.data["oak"] is held  # as Dask knows that it is still there
+    del held
+    assert len(list_files(shelf)) == 1
+    worker.drop("oak")
+    assert list_files(shelf) == []
 
 
 def make_tasks():

@@ -18,7 +18,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from uuid import uuid4
-from weakref import finalize
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 from distributed import Client, Worker, WorkerPlugin
@@ -49,6 +49,7 @@ class Place(NamedTuple):
 
 
 _places: dict[str, Place] = {}  # of the shelves of this process
+_alive: WeakValueDictionary[Path, Shelved] = WeakValueDictionary()  # what is looked at, or may be
 
 
 class Shelf(WorkerPlugin):  # type: ignore[misc]
@@ -56,6 +57,9 @@ class Shelf(WorkerPlugin):  # type: ignore[misc]
 
     What one worker sends to another is written outside of any task, where Dask does not tell which
     worker it is for; so the place is found by the name of the shelf.
+
+    And it knows which results have a file. One that was on Dask's disk may be let go of with nobody
+    to remove it, as no object is left, or the one that is was told to leave it there.
     """
 
     def __init__(self, name: str) -> None:
@@ -63,11 +67,33 @@ class Shelf(WorkerPlugin):  # type: ignore[misc]
 
     def setup(self, worker: Worker) -> None:
         """Put up the shelf in the folder of a worker."""
+        self._in_memory: Any = getattr(worker.data, "fast", {})
+        self._files: dict[Any, Path] = {}
         put_up(self.name, Path(worker.local_directory), getattr(worker.data, "n", inf))
 
     def teardown(self, worker: Worker) -> None:
         """Remove it, with all that is still on it."""
         take_down(self.name)
+
+    def transition(self, key: Any, start: str, finish: str, **more: Any) -> None:
+        """Take note of a result that the worker has now, or has no longer."""
+        if finish == "memory":
+            result = self._in_memory.get(key)
+            if isinstance(result, Shelved):
+                self._files[key] = result.path
+        elif start == "memory" and key in self._files:
+            path = self._files.pop(key)
+            if path not in self._files.values():
+                let_go(path)
+
+
+def let_go(path: Path) -> None:
+    """Remove a file that no result has any more, as soon as nobody looks at it."""
+    shelved = _alive.get(path)
+    if shelved is None:
+        path.unlink(missing_ok=True)
+    else:
+        shelved.leave()
 
 
 @contextmanager
@@ -131,7 +157,8 @@ class Shelved:
 
     def __init__(self, path: Path, spans: list[Span]) -> None:
         self.path, self.spans = path, spans
-        self._removal = finalize(self, path.unlink, missing_ok=True)
+        self.leave()
+        _alive[path] = self
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -160,8 +187,12 @@ class Shelved:
         return self._map(0, self.n_bytes) if self.n_bytes else np.empty(0, np.uint8)
 
     def keep(self) -> None:
-        """Leave the file where it is when this object is gone."""
+        """Have the file stay when this object is gone."""
         self._removal.detach()
+
+    def leave(self) -> None:
+        """Have the file go with this object."""
+        self._removal = finalize(self, self.path.unlink, missing_ok=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return receive, (self.path.parent.name, self.spans, self.read_bytes())
