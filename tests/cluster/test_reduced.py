@@ -136,6 +136,7 @@ def test_workers_that_die_change_nothing_of_rounds(four, make_deadly, dealt, no_
         make_deadly(reduced, "rank_sample"),
         make_deadly(shards, "reduce_ranges", at=5),
         make_deadly(rounds, "descend", at=2),
+        make_deadly(rounds, "take_duals", at=3),
         make_deadly(rounds, "look", at=n_looks + 1),
     ]
     far, in_rounds = cut(four, dealt[7])

@@ -173,24 +173,7 @@ def _train_group(
     done: dict[int, tuple[Normal, float, float]] = {}
     for n_rounds in range(1, stop.max_passes + 2):
         seen = list(steps)
-        # To move a block takes longer than to wait for the worker that has it.
-        given = zip(blocks, kept, shares, stay_with(client, blocks), strict=True)
-        looks = [
-            submit(
-                client,
-                look,
-                block,
-                before,
-                list(steps.values()),
-                objective,
-                seen,
-                setting._replace(room=share),
-                (n_rounds, p),
-                **there,
-            )
-            for p, (block, before, share, there) in enumerate(given)
-        ]
-        del given
+        looks = _look_at_all(client, blocks, kept, steps, shares, objective, setting, n_rounds)
         # What a look has found is taken apart at once, and let go: disks have ends as well.
         terms = [submit(client, itemgetter(0), each, priority=MERGING) for each in looks]
         kept = [submit(client, itemgetter(1), each, priority=MERGING) for each in looks]
@@ -218,6 +201,34 @@ def _train_group(
     raise AssertionError("the last round is the last")
 
 
+def _look_at_all(
+    client: Client,
+    blocks: list[Future],
+    kept: list[Any],
+    steps: dict[int, Future],
+    shares: list[int],
+    objective: Objective,
+    setting: Setting,
+    n_rounds: int,
+) -> list[Future]:
+    """Have every block looked at, after a step for each class."""
+    normals = [submit(client, take_normal, step, setting.shelf) for step in steps.values()]
+    looks = []
+    # To move a block takes longer than to wait for the worker that has it.
+    given = zip(blocks, kept, shares, stay_with(client, blocks), strict=True)
+    for p, (block, before, share, there) in enumerate(given):
+        change = None
+        if before is not None:
+            duals = list(steps.values()), p, setting.shelf
+            change = submit(client, take_duals, *duals, priority=MERGING)
+        documents, how = (block, before, change), setting._replace(room=share)
+        at = n_rounds, p
+        looks.append(
+            submit(client, look, *documents, normals, objective, list(steps), how, at, **there)
+        )
+    return looks
+
+
 def share_room(room: int, sizes: list[int]) -> list[int]:
     """Return what is gathered from each block, in bytes: that of one has to fit by itself.
 
@@ -240,6 +251,16 @@ def read_normal(step: Shelved) -> Normal:
     return normal
 
 
+def take_normal(step: Shelved, shelf: str) -> Shelved:
+    """Return the weights after a step by themselves, which go to all workers."""
+    return shelve(shelf, [read_normal(step)])
+
+
+def take_duals(steps: list[Shelved], number: int, shelf: str) -> Shelved:
+    """Return what steps have made of the documents of a block, of which no other needs to know."""
+    return shelve(shelf, [step.read(1 + number) for step in steps])
+
+
 def take_picked(found: Look, k: int) -> Shelved:
     """Return the documents that do not rest in a class."""
     return found.picked[k]
@@ -253,7 +274,8 @@ def add_terms(terms: list[list[tuple[float, float]]]) -> list[tuple[float, float
 def look(
     block: Shelved,
     before: Shelved | None,
-    steps: list[Shelved],
+    change: Shelved | None,
+    normals: list[Shelved],
     objective: Objective,
     classes: list[int],
     setting: Setting,
@@ -261,13 +283,13 @@ def look(
 ) -> Look:
     """Score the documents of a block for some classes, and pick those that do not rest.
 
-    ``before`` is what was kept by the last look, if any; ``at`` the round and the number of the
-    block. The room in the setting is that of the block.
+    ``before`` is what was kept by the last look, if any, and ``change`` what has become of the
+    documents that it picked; ``at`` is the round and the number of the block. The room in the
+    setting is that of the block.
     """
     n_rounds, number = at
-    lanes = stack_normals(steps, setting.n_features)
-    # After a step comes what it has made of the documents of each block that were picked.
-    moved = None if before is None else [step.read(1 + number) for step in steps]
+    lanes = stack_normals(normals, setting.n_features)
+    moved = None if change is None else list(change)
     terms = np.zeros((len(classes), 2))
     n_cells = sum(piece.rows.indices.size for piece in block)
     with ExitStack() as stack:
@@ -296,13 +318,13 @@ def look(
     return Look([(primal, gap) for primal, gap in terms.tolist()], keeper.finish(), picked)
 
 
-def stack_normals(steps: list[Shelved], n_features: int) -> list[tuple[Any, Any]]:
+def stack_normals(normals: list[Shelved], n_features: int) -> list[tuple[Any, Any]]:
     """Return the weights of classes side by side, for each feature, and their intercepts."""
     lanes = []
-    for first in range(0, len(steps), LANES):
+    for first in range(0, len(normals), LANES):
         W, b = np.zeros((n_features, LANES)), np.zeros(LANES)
-        for lane, step in enumerate(steps[first : first + LANES]):
-            W[:, lane], b[lane] = read_normal(step)
+        for lane, normal in enumerate(normals[first : first + LANES]):
+            W[:, lane], b[lane] = read_normal(normal)
         lanes.append((W, b))
     return lanes
 
