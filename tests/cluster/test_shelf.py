@@ -262,6 +262,18 @@ def test_a_file_stays_for_as_long_as_somebody_looks_at_it(worker, shelf):
     assert list_files(shelf) == []
 
 
+def test_a_result_that_is_made_again_of_the_same_file_is_there(worker, shelf):
+    found = shelve(NAME, [np.arange(3)])
+    worker.take("oak", found)
+    worker.data["oak"]  # so it is not on Dask's disk when that lets it go
+    found.leave()
+    worker.drop("oak")
+    worker.take("oak", found)
+    del found
+    assert len(list_files(shelf)) == 1
+    assert_same(list(worker.data["oak"]), [np.arange(3)])
+
+
 def test_a_result_that_comes_back_from_the_disk_is_gone_in_the_end(worker, shelf):
     held = shelve(NAME, [np.arange(3)])
     worker.take("oak", held)

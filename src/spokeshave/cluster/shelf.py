@@ -157,7 +157,7 @@ class Shelved:
 
     def __init__(self, path: Path, spans: list[Span]) -> None:
         self.path, self.spans = path, spans
-        self.leave()
+        self._removal = finalize(self, path.unlink, missing_ok=True)
         _alive[path] = self
 
     def __len__(self) -> int:
@@ -191,8 +191,9 @@ class Shelved:
         self._removal.detach()
 
     def leave(self) -> None:
-        """Have the file go with this object."""
-        self._removal = finalize(self, self.path.unlink, missing_ok=True)
+        """Have the file go with this object, if it was to stay."""
+        if not self._removal.alive:
+            self._removal = finalize(self, self.path.unlink, missing_ok=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return receive, (self.path.parent.name, self.spans, self.read_bytes())
