@@ -8,11 +8,13 @@ import dask
 from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
 
+from spokeshave.cluster.workers import LASTING
+
 PATIENCE = 120  # seconds in which a worker that has died must be there again, on busy cores
 SETTING = {
     "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.scheduler.allowed-failures": 30,  # deaths of workers that a task may meet
-    "distributed.deploy.lost-worker-timeout": f"{PATIENCE}s",
+    **LASTING,
 }
 LOADED = ["spokeshave.cluster", "pytest"]  # once for all workers: it takes seconds
 

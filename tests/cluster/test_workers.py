@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import warnings
 from operator import truediv
 from time import sleep
 
 import pytest
+from dask.utils import parse_timedelta
 from distributed import get_worker
+from distributed.deploy import spec
 
+from made_clusters import PATIENCE
 from spokeshave.cluster.workers import (
     FAN_IN,
     HEADROOM,
     collect,
+    connect,
     describe_workers,
     list_workers,
     measure_memory,
@@ -69,6 +75,21 @@ def test_tasks_are_made_of_tasks_that_nobody_holds(client):
     for _ in range(30):
         total = submit(client, sum, [total, submit(client, abs, -2)])
     assert total.result() == 60
+
+
+def test_a_worker_that_has_died_is_not_given_up(monkeypatch, tmp_path):
+    a_day = 86_400  # goes by in a second
+    monkeypatch.setattr(spec, "parse_timedelta", lambda time: parse_timedelta(time) / a_day)
+    has_died = tmp_path / "has-died"
+
+    def die_once():
+        if not has_died.exists():
+            has_died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "alive"
+
+    with connect("local:1") as client:
+        assert submit(client, die_once).result(PATIENCE) == "alive"
 
 
 def test_workers_outlive_being_measured(client):

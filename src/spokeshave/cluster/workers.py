@@ -33,8 +33,9 @@ MERGING = 1  # priority of tasks that leave less than they take; others have 0
 HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
 LOCAL = "local:"
 TIMEOUT = "10s"  # to find a scheduler
-# A worker that has died is given up after that: on busy cores a new one takes a while to be there.
-PATIENT = {"distributed.deploy.lost-worker-timeout": "120s"}
+# After that Dask gives a worker that died up for good if it is not there, as when it came back and
+# has just died again. There is no need to: it is always started again.
+LASTING = {"distributed.deploy.lost-worker-timeout": "365 days"}
 
 Result = TypeVar("Result")
 Report: TypeAlias = Callable[[float], None]
@@ -72,7 +73,7 @@ def _start(address: str) -> Iterator[Client]:
     n_workers = _count_local(address)
     with ExitStack() as stack:
         with _deferring_interrupts():
-            stack.enter_context(config.set(PATIENT))
+            stack.enter_context(config.set(LASTING))
             cluster = LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
