@@ -6,8 +6,11 @@ import csv
 from itertools import pairwise
 
 import numpy as np
+from scipy import sparse
 
+from spokeshave.cluster.spreading import Block, Spread
 from spokeshave.corpus.documents import Texts
+from spokeshave.targets import binarize, check_targets
 
 SIZES = (40, 0, 1, 150)  # the rest is in the last part
 
@@ -46,3 +49,16 @@ def write_parts(collection, folder, sizes=SIZES):
             ):
                 writer.writerow([";".join(label) if isinstance(label, tuple) else label, text])
     return str(folder / "part-*.csv")
+
+
+def spread_blocks(client, X, y, edges):
+    """Return documents with targets of any kind in blocks: so many, or such that end at the edges.
+
+    Names by content, which Dask gives by itself, would be those of blocks that were let go of just
+    before: the scheduler may hear of that later, and forget these.
+    """
+    classes, indicator = binarize(check_targets(y))
+    shares = np.array_split(np.arange(X.shape[0]), edges)
+    blocks = [Block(X[rows], sparse.csc_matrix(indicator[rows])) for rows in shares]
+    names = classes.astype(str).tolist()
+    return Spread(client.scatter(blocks, hash=False), None, names, y.ndim == 2, *X.shape)

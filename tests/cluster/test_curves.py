@@ -10,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from made_parts import write_parts
+from made_parts import spread_blocks, write_parts
 from made_up import make_targets, make_text
 from spokeshave import DualLinearSVC, feature_curve
 from spokeshave.cluster import curves
 from spokeshave.cluster.curves import CLASSES, curve_on_cluster, plan_groups
-from spokeshave.cluster.spreading import Block, Spread, spread_documents
+from spokeshave.cluster.spreading import spread_documents
 from spokeshave.corpus.documents import Texts
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.evaluation import MEASURES
-from spokeshave.targets import binarize, check_targets
 
 CUTS = (0.05, 0.3, 1.0)
 EXACT = ("classes", "cuts", "fractions", "n_features", "nonzeros", "thresholds", "counts")
@@ -43,14 +42,6 @@ def make(kind):
     """Return documents with targets of a kind, labels of which are strings as those of files."""
     X, y = make_targets(kind)
     return X, y if y.ndim == 2 else y.astype(str)
-
-
-def spread_blocks(client, X, y, edges):
-    """Return documents with targets of any kind in blocks that end at the edges."""
-    classes, indicator = binarize(check_targets(y))
-    shares = np.split(np.arange(X.shape[0]), edges)
-    blocks = [Block(X[rows], sparse.csc_matrix(indicator[rows])) for rows in shares]
-    return Spread(client.scatter(blocks), None, classes.astype(str).tolist(), y.ndim == 2, *X.shape)
 
 
 def test_measures_are_those_of_one_machine(client, collection, parts):

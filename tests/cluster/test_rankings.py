@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from made_parts import make_collection, sort_by_class, write_parts
+from made_parts import make_collection, sort_by_class, spread_blocks, write_parts
 from made_up import make_targets
 from spokeshave import rank_features, sparsity_curve
 from spokeshave.cluster import rankings
 from spokeshave.cluster.rankings import rank_on_cluster, sparsity_on_cluster
-from spokeshave.cluster.spreading import Block, Spread, spread_documents
+from spokeshave.cluster.spreading import Spread, spread_documents
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.sparsity import MEASURES
-from spokeshave.targets import binarize, check_targets
 
 BY_PRESENCE = ["information_gain", "odds_ratio", "bns", "hellinger"]
 BY_VALUES = ["chi2", "naive_bayes"]
@@ -32,15 +30,6 @@ def documents(collection):
     """Return the collection as it is on one machine."""
     X = DocumentVectorizer(weighting="counts", norm=None).fit_transform(collection.texts)
     return X, np.array(collection.labels)
-
-
-def spread_blocks(client, X, y, n_blocks):
-    """Return documents with targets of any kind in so many blocks."""
-    classes, indicator = binarize(check_targets(y))
-    shares = np.array_split(np.arange(X.shape[0]), n_blocks)
-    blocks = [Block(X[rows], sparse.csc_matrix(indicator[rows])) for rows in shares]
-    names = classes.astype(str).tolist()
-    return Spread(client.scatter(blocks), None, names, y.ndim == 2, *X.shape)
 
 
 def check_same(found, expected):
