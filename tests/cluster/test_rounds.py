@@ -89,7 +89,8 @@ def make_objective(ridge=0.0):
 @pytest.mark.parametrize(("n_blocks", "room"), [*((n, ROOM) for n in EDGES), (7, ROOM // 2)])
 @pytest.mark.parametrize("ridge", [0.0, 0.5], ids=["hinge", "squared hinge"])
 def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n_blocks, room):
-    objective, stop = make_objective(ridge), Stop(1e-4, 200)
+    tol = 1e-4 if room == ROOM else 1e-3  # a small room takes many rounds
+    objective, stop = make_objective(ridge), Stop(tol, 200)
     weights = train(client, documents, n_blocks, objective, stop, room=room)
     with shelving(client) as shelf:
         futures = [submit(client, shelve, shelf, block) for block in split(documents, 3)]

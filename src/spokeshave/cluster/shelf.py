@@ -100,7 +100,7 @@ def let_go(path: Path) -> None:
 def shelving(client: Client) -> Iterator[str]:
     """Give the name of a shelf, which every worker has; what is left on it is removed in the end.
 
-    That is what Dask has let go of without having looked at it.
+    That is what is too large for Dask to take it back into memory, or was told to stay.
     """
     name = f"shelf-{uuid4().hex}"
     try:
