@@ -32,9 +32,9 @@ from contest import N_THREADS, read_newsgroups, take_turns
 from spokeshave.cluster import fit_on_cluster
 from spokeshave.corpus import read_texts
 from spokeshave.corpus.documents import Texts
-from spokeshave.job import Finished, run_job
-from spokeshave.settings import Settings
-from spokeshave.stopwatch import Stopwatch
+from spokeshave.jobs.fit import Finished, run_job
+from spokeshave.jobs.settings import Settings
+from spokeshave.utils.timing import Stopwatch
 
 N_PARTS = 8
 ROUNDS = 2

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from contest import N_THREADS, load_newsgroups, take_turns
 from spokeshave import DualLinearSVC, tune_C
-from spokeshave.tuning import PAPER_CS
+from spokeshave.svm.tuning import PAPER_CS
 
 ROUNDS = 2
 

@@ -7,7 +7,7 @@ import signal
 from importlib import import_module
 
 from made_clusters import PATIENCE
-from spokeshave.stopwatch import Stopwatch
+from spokeshave.utils.timing import Stopwatch
 
 
 def kill_worker(client):

@@ -15,8 +15,8 @@ from spokeshave.budget.rounds import Objective
 from spokeshave.budget.shards import ShardWriter
 from spokeshave.budget.store import Batch, count_up
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.solver import Stop
-from spokeshave.svm import DualLinearSVC, price_errors
+from spokeshave.svm.estimator import DualLinearSVC, price_errors
+from spokeshave.svm.solver import Stop
 
 N_FEATURES, N_CLASSES = 9, 4
 NORMS = ["l2", "l1", None]

@@ -8,10 +8,10 @@ import json
 import numpy as np
 from safetensors.numpy import load, save
 
-from spokeshave.inputs import TextInput, VectorInput
-from spokeshave.model import Model
-from spokeshave.model_file import KEY, NO_DIGEST
-from spokeshave.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
+from spokeshave.model.file import KEY, NO_DIGEST
+from spokeshave.model.inputs import TextInput, VectorInput
+from spokeshave.model.model import Model
+from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
 
 WORDS = ("acorn", "ash", "bark", "größe", "lobed", "oak", "σίτος", "spokeshaves")
 TEXTS = [

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from spokeshave.cluster.spreading import Block, Spread
 from spokeshave.corpus.documents import Texts
-from spokeshave.targets import binarize, check_targets
+from spokeshave.utils.validation import binarize, check_targets
 
 SIZES = (40, 0, 1, 150)  # the rest is in the last part
 

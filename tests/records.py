@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import exp, sqrt
 from random import Random
 
-from spokeshave.record import (
+from spokeshave.jobs.record import (
     ChoiceRecord,
     ClassRecord,
     CurveRecord,

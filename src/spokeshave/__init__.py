@@ -12,69 +12,68 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spokeshave.budget.estimator import BudgetedSVC
     from spokeshave.budget.trade import BudgetCurve, budget_curve
-    from spokeshave.comparison import Stability, stability
     from spokeshave.corpus.vectorizer import DocumentVectorizer
-    from spokeshave.curve import Choice, FeatureCurve
-    from spokeshave.cuts import PAPER_FRACTIONS
+    from spokeshave.curves.cuts import PAPER_FRACTIONS
+    from spokeshave.curves.feature_curve import feature_curve
+    from spokeshave.curves.learning_curve import LearningCurve, learning_curve
+    from spokeshave.curves.result import Choice, FeatureCurve
+    from spokeshave.curves.sparsity import SparsityCurve, sparsity_curve
+    from spokeshave.curves.stability import Stability, stability
     from spokeshave.errors import CorpusError, ModelFileError
-    from spokeshave.evaluation import PairedTest, paired_test
-    from spokeshave.growing import learning_curve
-    from spokeshave.learning import LearningCurve
-    from spokeshave.model import Explanation, Model
-    from spokeshave.model_file import load_model, save_model
-    from spokeshave.pruning import Pruned, prune_features
-    from spokeshave.ranking import Ranking, rank_features
-    from spokeshave.scaling import BNSScaler
-    from spokeshave.selection import NormalSelector
-    from spokeshave.shaped import ShapedSVC
-    from spokeshave.shapes import FeatureShape
-    from spokeshave.shaping import LocalProbabilityShaper
-    from spokeshave.shaved import ShavedSVC
-    from spokeshave.sparsity import SparsityCurve, sparsity_curve
-    from spokeshave.stages import FeatureShaper
-    from spokeshave.subsets import rank_subsets
-    from spokeshave.svm import DualLinearSVC
-    from spokeshave.tracing import feature_curve
-    from spokeshave.tuning import Tuning, tune_C
+    from spokeshave.metrics import PairedTest, paired_test
+    from spokeshave.model.file import load_model, save_model
+    from spokeshave.model.model import Explanation, Model
+    from spokeshave.ranking.criteria import Ranking, rank_features
+    from spokeshave.ranking.pruning import Pruned, prune_features
+    from spokeshave.ranking.subsets import rank_subsets
+    from spokeshave.selection.selector import NormalSelector
+    from spokeshave.selection.shaved_svc import ShavedSVC
+    from spokeshave.shaping.bns import BNSScaler
+    from spokeshave.shaping.feature_shaper import FeatureShaper
+    from spokeshave.shaping.local_probability import LocalProbabilityShaper
+    from spokeshave.shaping.shaped_svc import ShapedSVC
+    from spokeshave.shaping.shapes import FeatureShape
+    from spokeshave.svm.estimator import DualLinearSVC
+    from spokeshave.svm.tuning import Tuning, tune_C
 
 _HOMES = {
     "BudgetCurve": "budget.trade",
     "BudgetedSVC": "budget.estimator",
     "budget_curve": "budget.trade",
-    "PAPER_FRACTIONS": "cuts",
-    "BNSScaler": "scaling",
-    "Choice": "curve",
+    "PAPER_FRACTIONS": "curves.cuts",
+    "BNSScaler": "shaping.bns",
+    "Choice": "curves.result",
     "CorpusError": "errors",
     "DocumentVectorizer": "corpus.vectorizer",
-    "DualLinearSVC": "svm",
-    "Explanation": "model",
-    "FeatureCurve": "curve",
-    "FeatureShape": "shapes",
-    "FeatureShaper": "stages",
-    "LearningCurve": "learning",
-    "LocalProbabilityShaper": "shaping",
-    "Model": "model",
+    "DualLinearSVC": "svm.estimator",
+    "Explanation": "model.model",
+    "FeatureCurve": "curves.result",
+    "FeatureShape": "shaping.shapes",
+    "FeatureShaper": "shaping.feature_shaper",
+    "LearningCurve": "curves.learning_curve",
+    "LocalProbabilityShaper": "shaping.local_probability",
+    "Model": "model.model",
     "ModelFileError": "errors",
-    "NormalSelector": "selection",
-    "PairedTest": "evaluation",
-    "Pruned": "pruning",
-    "Ranking": "ranking",
-    "ShapedSVC": "shaped",
-    "ShavedSVC": "shaved",
-    "SparsityCurve": "sparsity",
-    "Stability": "comparison",
-    "Tuning": "tuning",
-    "feature_curve": "tracing",
-    "learning_curve": "growing",
-    "load_model": "model_file",
-    "paired_test": "evaluation",
-    "prune_features": "pruning",
-    "rank_features": "ranking",
-    "rank_subsets": "subsets",
-    "save_model": "model_file",
-    "sparsity_curve": "sparsity",
-    "stability": "comparison",
-    "tune_C": "tuning",
+    "NormalSelector": "selection.selector",
+    "PairedTest": "metrics",
+    "Pruned": "ranking.pruning",
+    "Ranking": "ranking.criteria",
+    "ShapedSVC": "shaping.shaped_svc",
+    "ShavedSVC": "selection.shaved_svc",
+    "SparsityCurve": "curves.sparsity",
+    "Stability": "curves.stability",
+    "Tuning": "svm.tuning",
+    "feature_curve": "curves.feature_curve",
+    "learning_curve": "curves.learning_curve",
+    "load_model": "model.file",
+    "paired_test": "metrics",
+    "prune_features": "ranking.pruning",
+    "rank_features": "ranking.criteria",
+    "rank_subsets": "ranking.subsets",
+    "save_model": "model.file",
+    "sparsity_curve": "curves.sparsity",
+    "stability": "curves.stability",
+    "tune_C": "svm.tuning",
 }
 
 __all__ = [

@@ -31,8 +31,8 @@ print(model.reduced_.n_documents, model.plan_.n_sampled, model.n_rounds_)
 # A row of weights for each of many classes, which are most of the memory.
 JOB = f"""
 import sys
-from spokeshave.budgeting import Files, run_budgeted
-from spokeshave.settings import Budget, Settings
+from spokeshave.jobs.budget import Files, run_budgeted
+from spokeshave.jobs.settings import Budget, Settings
 found = run_budgeted(Files(sys.argv[1]), Budget({BUDGET}), settings=Settings(C=0.1, n_jobs=1))
 print(found.record.model.n_weights)
 """

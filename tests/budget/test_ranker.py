@@ -14,9 +14,9 @@ from spokeshave import DualLinearSVC, rank_features
 from spokeshave.budget.ranker import Ranker, make_rows, prune, to_matrix
 from spokeshave.budget.sample import Sample
 from spokeshave.budget.store import Store
-from spokeshave.cuts import accumulate
-from spokeshave.ranking import CRITERIA
-from spokeshave.solver import Stop
+from spokeshave.curves.cuts import accumulate
+from spokeshave.ranking.criteria import CRITERIA
+from spokeshave.svm.solver import Stop
 
 KINDS = pytest.mark.parametrize("kind", ["binary", "labels", "multilabel"])
 

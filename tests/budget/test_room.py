@@ -8,7 +8,7 @@ import pytest
 
 from spokeshave.budget import room
 from spokeshave.budget.room import LEAST, SPARE, Room, find_room, find_spare
-from spokeshave.sizes import parse_size
+from spokeshave.utils.formatting import parse_size
 
 
 @pytest.fixture(params=[148_000_001, 150_000_000, 152_000_000])

@@ -18,7 +18,7 @@ from spokeshave.budget.costs import GATHERED
 from spokeshave.budget.rounds import Setting, train_classes
 from spokeshave.budget.shards import list_shards
 from spokeshave.kernels.descent import advance, judge
-from spokeshave.solver import Stop
+from spokeshave.svm.solver import Stop
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 KINDS = pytest.mark.parametrize("kind", ["binary", "labels", "multilabel"])

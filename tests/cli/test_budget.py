@@ -16,7 +16,7 @@ import pytest
 
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC, load_model
 from spokeshave.cli import run as run_here
-from spokeshave.record import read_record
+from spokeshave.jobs.record import read_record
 
 MEMORY = ("--memory", "8GB")
 SMALL = 400_000_000

@@ -22,7 +22,7 @@ from spokeshave.cli import run as run_here
 from spokeshave.cli.cluster import name_parts
 from spokeshave.cli.steps import Steps
 from spokeshave.cluster import connect, workers
-from spokeshave.record import read_record
+from spokeshave.jobs.record import read_record
 
 QUICK = ("--cuts", "0.1,0.5,1")
 EDGES = (0, 100, 100, 240)  # of the rows of a table, for its parts

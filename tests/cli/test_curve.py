@@ -9,7 +9,7 @@ import os
 import polars
 import pytest
 
-from spokeshave.record import read_record
+from spokeshave.jobs.record import read_record
 
 
 @pytest.fixture(scope="module")

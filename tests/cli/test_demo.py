@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from spokeshave.record import read_record
+from spokeshave.jobs.record import read_record
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 from spokeshave import load_model
 from spokeshave.cli.fit import choose_prefix
-from spokeshave.record import read_record
+from spokeshave.jobs.record import read_record
 
 HEADLINE = re.compile(
     r"([\d,]+) of ([\d,]+) words \(\d+\.\d%, \d+\.\d% of the weights\): "

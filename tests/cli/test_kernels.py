@@ -39,8 +39,8 @@ PROGRAM = """
 import sys
 from spokeshave.cli.kernels import NEEDED, prepare_kernels
 from spokeshave.corpus import load_embedded
-from spokeshave.job import run_job
-from spokeshave.settings import Settings
+from spokeshave.jobs.fit import run_job
+from spokeshave.jobs.settings import Settings
 
 def list_compiled():
     kernels = [

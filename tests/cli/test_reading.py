@@ -9,7 +9,7 @@ import tarfile
 
 import pytest
 
-from spokeshave.record import read_record
+from spokeshave.jobs.record import read_record
 
 
 def write_sgml(texts, tags):

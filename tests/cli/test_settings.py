@@ -13,12 +13,12 @@ from spokeshave.cli.settings import (
     parse_sparsities,
     split_choices,
 )
-from spokeshave.cuts import AGAINST as COUNTED
-from spokeshave.cuts import SPARSITIES
-from spokeshave.evaluation import MEASURES as MEASURED
-from spokeshave.ranking import CRITERIA as RANKED
-from spokeshave.settings import Settings
-from spokeshave.tracing import METHODS as TRACED
+from spokeshave.curves.cuts import AGAINST as COUNTED
+from spokeshave.curves.cuts import SPARSITIES
+from spokeshave.curves.feature_curve import METHODS as TRACED
+from spokeshave.jobs.settings import Settings
+from spokeshave.metrics import MEASURES as MEASURED
+from spokeshave.ranking.criteria import CRITERIA as RANKED
 
 
 def test_options_left_out_are_the_settings_by_default():

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from spokeshave import load_model
-from spokeshave.record import read_record
+from spokeshave.jobs.record import read_record
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,8 @@ from spokeshave.cluster.counting import (
     prune_words,
 )
 from spokeshave.cluster.reading import Kind, Side
+from spokeshave.corpus.fingerprint import take_fingerprint
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.fingerprint import take_fingerprint
 
 TEXTS = Kind(is_text=True, is_multilabel=False)
 VECTORS = Kind(is_text=False, is_multilabel=False)

@@ -18,7 +18,7 @@ from spokeshave.cluster.curves import CLASSES, curve_on_cluster, plan_groups
 from spokeshave.cluster.spreading import spread_documents
 from spokeshave.corpus.documents import Texts
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.evaluation import MEASURES
+from spokeshave.metrics import MEASURES
 
 CUTS = (0.05, 0.3, 1.0)
 EXACT = ("classes", "cuts", "fractions", "n_features", "nonzeros", "thresholds", "counts")

@@ -16,8 +16,8 @@ from made_parts import make_collection, sort_by_class, write_parts
 from spokeshave.cluster import fit_on_cluster
 from spokeshave.corpus.documents import Vectors
 from spokeshave.errors import CorpusError
-from spokeshave.job import run_job
-from spokeshave.settings import Origin, Settings
+from spokeshave.jobs.fit import run_job
+from spokeshave.jobs.settings import Origin, Settings
 
 QUICK = (0.1, 0.5, 1.0)
 

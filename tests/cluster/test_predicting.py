@@ -15,8 +15,7 @@ from made_models import TEXTS, make_models
 from spokeshave import save_model
 from spokeshave.cluster import predict_on_cluster, predicting
 from spokeshave.errors import CorpusError, NoDocumentsError
-from spokeshave.labelling import Labelling, label_file
-from spokeshave.predicting import choose_columns
+from spokeshave.model.label_files import Labelling, choose_columns, label_file
 
 MODELS = make_models()
 EMPTY = "part-1.csv"

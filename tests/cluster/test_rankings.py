@@ -12,7 +12,7 @@ from spokeshave.cluster import rankings
 from spokeshave.cluster.rankings import rank_on_cluster, sparsity_on_cluster
 from spokeshave.cluster.spreading import Spread, spread_documents
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.sparsity import MEASURES
+from spokeshave.curves.sparsity import MEASURES
 
 BY_PRESENCE = ["information_gain", "odds_ratio", "bns", "hellinger"]
 BY_VALUES = ["chi2", "naive_bayes"]

@@ -26,7 +26,7 @@ from spokeshave.cluster.training import train_share
 from spokeshave.cluster.workers import submit
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.kernels.descent import Task, add_up, measure, score
-from spokeshave.solver import Stop
+from spokeshave.svm.solver import Stop
 
 N_CLASSES = 3
 ROOM = 12_000  # bytes: for about half of the documents

@@ -18,9 +18,9 @@ from spokeshave import BNSScaler, DocumentVectorizer, FeatureShaper, LocalProbab
 from spokeshave.cluster import shapes
 from spokeshave.cluster.shapes import merge_tallies, shape_on_cluster, sort_tally, tally_values
 from spokeshave.cluster.spreading import Spread, spread_documents
-from spokeshave.documents import tidy
-from spokeshave.levels import store_all, take_census
-from spokeshave.shapes import count_documents, place_values
+from spokeshave.shaping.levels import store_all, take_census
+from spokeshave.shaping.shapes import count_documents, place_values
+from spokeshave.utils.validation import tidy
 
 COUNTS = DocumentVectorizer(weighting="counts", norm=None)
 KINDS = ("four classes", "two classes", "several labels", "sorted by class")

@@ -15,7 +15,7 @@ from spokeshave import DocumentVectorizer, DualLinearSVC
 from spokeshave.cluster.counting import PrunedWords
 from spokeshave.cluster.shapes import Tally
 from spokeshave.cluster.spreading import Block
-from spokeshave.collection import Collection, Part
+from spokeshave.jobs.dataset import Collection, Part
 
 
 def make_results():

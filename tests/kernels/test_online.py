@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from spokeshave.kernels.chance import seeded, shuffle
 from spokeshave.kernels.online import (
     FURTHEST,
     learn_bayes_point,
@@ -18,6 +17,7 @@ from spokeshave.kernels.online import (
     learn_winnow,
 )
 from spokeshave.kernels.rows import Rows
+from spokeshave.kernels.sorting import seeded, shuffle
 
 KINDS = pytest.mark.parametrize("is_binary", [True, False], ids=["binary", "valued"])
 SEED = 7

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from records import HOSTILE, make_bare_record, make_record
-from spokeshave.record import read_record, write_record
+from spokeshave.jobs.record import read_record, write_record
 from spokeshave.report import render_report
 from spokeshave.report.bundle import bundle_javascript
 from spokeshave.report.page import SCRIPTS, STYLES

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from made_papers import PAPER, list_calls, list_names, make_task
 from spokeshave.reproduction import read_tables, reproduce, write_blocks
-from spokeshave.versions import list_versions
+from spokeshave.utils.versions import list_versions
 
 README = "# Powers\n\n<!-- verdicts -->\n<!-- end verdicts -->\n\nMore.\n"
 

@@ -25,24 +25,23 @@ from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import Result, run
 from spokeshave.budget.survey import Survey
 from spokeshave.budget.workplace import Workplace
-from spokeshave.checkpoint import describe, digest
 from spokeshave.corpus.column_names import Column
 from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.supply import open_supply
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.cuts import check_nonzeros
-from spokeshave.documents import tidy
-from spokeshave.inputs import TextInput, VectorInput
-from spokeshave.model import Model
-from spokeshave.one_vs_rest import OneVsRestMixin
-from spokeshave.ranking import check_criterion
-from spokeshave.scorers import SparseScorer
-from spokeshave.sizes import parse_size
-from spokeshave.solver import Stop
-from spokeshave.svm import DualLinearSVC, make_svc, price_errors
-from spokeshave.targets import binarize, check_targets
-from spokeshave.trained import UNIT_TOLERANCE
-from spokeshave.versions import list_versions
+from spokeshave.curves.cuts import check_nonzeros
+from spokeshave.curves.fitted import UNIT_TOLERANCE
+from spokeshave.model.inputs import TextInput, VectorInput
+from spokeshave.model.model import Model
+from spokeshave.model.scorers import SparseScorer
+from spokeshave.ranking.criteria import check_criterion
+from spokeshave.svm.estimator import DualLinearSVC, make_svc, price_errors
+from spokeshave.svm.one_vs_rest import OneVsRestMixin
+from spokeshave.svm.solver import Stop
+from spokeshave.utils.checkpoint import describe, digest
+from spokeshave.utils.formatting import parse_size
+from spokeshave.utils.validation import binarize, check_targets, tidy
+from spokeshave.utils.versions import list_versions
 
 TOLERANCE = 0.001
 ROWS = 4096  # of a matrix that are taken at a time

@@ -23,7 +23,7 @@ from spokeshave.budget.shards import list_shards
 from spokeshave.budget.workplace import Workplace
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.kernels.descent import polish
-from spokeshave.solver import Stop
+from spokeshave.svm.solver import Stop
 
 N_CLASSES = 5  # enough for the sweeps that classes share
 

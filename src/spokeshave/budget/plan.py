@@ -11,7 +11,7 @@ from spokeshave.budget.costs import DUAL, Costs
 from spokeshave.budget.room import Room
 from spokeshave.budget.sample import Sample
 from spokeshave.budget.survey import Survey
-from spokeshave.figures import write_size
+from spokeshave.utils.formatting import write_size
 
 PACKED = 24  # bytes of a weight, of it in a model, of that in a file, and of what is read from it
 WORD = 100  # bytes of a word in a vocabulary, its letters and its place in a hash table

@@ -13,13 +13,13 @@ from spokeshave.budget.rounds import Objective
 from spokeshave.budget.sample import Sample
 from spokeshave.budget.shards import set_lengths
 from spokeshave.budget.store import Store, number_features
-from spokeshave.evaluation import count_order, mean_known, measure
 from spokeshave.kernels.descent import score
-from spokeshave.kernels.ranks import order_nonzero
+from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.kernels.rows import Rows
-from spokeshave.ranking import rank_features
-from spokeshave.solver import Problem, Solution, Stop, solve_rows
-from spokeshave.targets import list_documents
+from spokeshave.metrics import count_order, mean_known, measure
+from spokeshave.ranking.criteria import rank_features
+from spokeshave.svm.solver import Problem, Solution, Stop, solve_rows
+from spokeshave.utils.validation import list_documents
 
 MOST_JUDGES = 20_000
 FEWEST_NONZEROS = 2.0  # per document, to be worth halving

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.survey import Survey
-from spokeshave.solver import Stop
+from spokeshave.svm.solver import Stop
 
 
 class Feed(Protocol):

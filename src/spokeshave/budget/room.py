@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spokeshave.budget.memory import measure_resident
-from spokeshave.figures import write_size
+from spokeshave.utils.formatting import write_size
 
 SPARE = 48_000_000  # bytes kept free for reading, and for what a stage forgets to give back
 PART = 16  # of the budget, kept free where that is more

@@ -30,9 +30,8 @@ from spokeshave.budget.costs import CELL, GATHERED
 from spokeshave.budget.shards import Block, Shard
 from spokeshave.budget.store import count_up
 from spokeshave.kernels.descent import Task, add_up, advance, judge, polish, score
-from spokeshave.kernels.rows import Rows
-from spokeshave.kernels.thinning import gather_rows
-from spokeshave.solver import Stop
+from spokeshave.kernels.rows import Rows, gather_rows
+from spokeshave.svm.solver import Stop
 
 PIECE = 1 << 17  # entries of a dual that are written at a time
 PASSES = 100  # over the documents in memory that still move, at most, in a round

@@ -20,8 +20,8 @@ from spokeshave.budget.rounds import Objective
 from spokeshave.budget.sample import Sample
 from spokeshave.budget.store import number_features
 from spokeshave.budget.surveying import Surveyed
-from spokeshave.cuts import accumulate, count_within
-from spokeshave.pruning import find_limits
+from spokeshave.curves.cuts import accumulate, count_within
+from spokeshave.ranking.pruning import find_limits
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from spokeshave.kernels.rows import DROPPED, drop_features
-from spokeshave.kernels.thinning import count_features, keep_rows
+from spokeshave.kernels.rows import DROPPED, count_features, drop_features, keep_rows
 
 PIECE = 1 << 20  # cells that are multiplied at a time
 

@@ -16,7 +16,7 @@ from spokeshave.budget.request import Feed, Reporter, Request
 from spokeshave.budget.room import Room, find_spare
 from spokeshave.budget.sample import COLUMN, Sample
 from spokeshave.budget.survey import Survey, survey_rows
-from spokeshave.figures import write_size
+from spokeshave.utils.formatting import write_size
 
 BATCH = 250  # documents that are read at a time
 OF_MATRIX = 0.4  # of the memory, where criteria take a matrix, and copies of it

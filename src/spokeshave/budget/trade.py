@@ -12,16 +12,15 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from spokeshave.cuts import accumulate, count_within
-from spokeshave.documents import check_documents
-from spokeshave.evaluation import MEASURES, Counts, count_order, mean_known, measure
-from spokeshave.pruning import count_documents
-from spokeshave.ranking import rank_features
-from spokeshave.sizes import parse_size
-from spokeshave.sparsity import INDEX_BYTES, POINTER_BYTES, VALUE_BYTES
-from spokeshave.svm import DualLinearSVC, make_svc
-from spokeshave.targets import align, binarize, list_documents
-from spokeshave.trained import UNIT_TOLERANCE
+from spokeshave.curves.cuts import accumulate, count_within
+from spokeshave.curves.fitted import UNIT_TOLERANCE
+from spokeshave.curves.sparsity import INDEX_BYTES, POINTER_BYTES, VALUE_BYTES
+from spokeshave.metrics import MEASURES, Counts, count_order, mean_known, measure
+from spokeshave.ranking.criteria import rank_features
+from spokeshave.ranking.pruning import count_documents
+from spokeshave.svm.estimator import DualLinearSVC, make_svc
+from spokeshave.utils.formatting import parse_size
+from spokeshave.utils.validation import align, binarize, check_documents, list_documents
 
 if TYPE_CHECKING:
     import pandas

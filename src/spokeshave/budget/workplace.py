@@ -11,8 +11,8 @@ from typing import Any
 
 import psutil
 
-from spokeshave.figures import write_size
-from spokeshave.whole_files import write_whole
+from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.formatting import write_size
 
 RUN, LOCK = "run.json", "lock.json"
 STAGES = ("survey", "ranking", "reduced", "training")

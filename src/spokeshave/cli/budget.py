@@ -9,8 +9,8 @@ from spokeshave.cli.printer import Printer
 from spokeshave.cli.reading import Reading, naming_options
 
 if TYPE_CHECKING:
-    from spokeshave.job import Finished
-    from spokeshave.settings import Budget, Settings
+    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.settings import Budget, Settings
 
 REPORT = 160_000_000  # bytes that making a report takes
 USUAL = {"method": "mask", "cuts": "paper", "measure": "best_f1", "stability": False}
@@ -27,8 +27,8 @@ def check_alone(*, C: str, **others: Any) -> None:
 
 def make_budget(memory: str, nonzeros: float | None, work: str | None, prefix: Path) -> Budget:
     """Return what a run may take, as options give it."""
-    from spokeshave.settings import Budget
-    from spokeshave.sizes import parse_size
+    from spokeshave.jobs.settings import Budget
+    from spokeshave.utils.formatting import parse_size
 
     if nonzeros is not None and not 0 < nonzeros < float("inf"):
         raise ValueError(f"--nonzeros must be a positive number. Got {nonzeros:g} instead.")
@@ -43,10 +43,10 @@ def run_budget(
 ) -> tuple[Finished, dict[str, Path]]:
     """Train in a given memory, and write what that leaves."""
     from spokeshave.budget.memory import give_back, measure_resident
-    from spokeshave.budgeting import Files, list_budget_steps, run_budgeted
     from spokeshave.cli.fit import describe_command, write_results
     from spokeshave.cli.steps import Steps
-    from spokeshave.sizes import parse_size
+    from spokeshave.jobs.budget import Files, list_budget_steps, run_budgeted
+    from spokeshave.utils.formatting import parse_size
 
     files = Files(reading.source, reading.test, reading.list_options())
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:

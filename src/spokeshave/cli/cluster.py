@@ -13,9 +13,9 @@ from spokeshave.cli.steps import Steps
 from spokeshave.cluster import connect, fit_on_cluster, predict_on_cluster
 
 if TYPE_CHECKING:
-    from spokeshave.job import Finished
-    from spokeshave.model import Model
-    from spokeshave.settings import Settings
+    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.settings import Settings
+    from spokeshave.model.model import Model
 
 CONNECTING = "connecting"
 WILD = re.compile(r"[-_.]*(?:\[[^\]]*\]|[*?])+")
@@ -75,8 +75,8 @@ def check_folder(source: str, out: str | None) -> str:
 
 def make_limits(memory: str | None, nonzeros: float | None, settings: Settings) -> dict[str, Any]:
     """Return what a task may take, and the sparsity, as `fit_on_cluster` takes them."""
-    from spokeshave.settings import Settings
-    from spokeshave.sizes import parse_size
+    from spokeshave.jobs.settings import Settings
+    from spokeshave.utils.formatting import parse_size
 
     if nonzeros is not None:
         if not 0 < nonzeros < float("inf"):
@@ -113,7 +113,7 @@ def list_shares(settings: Settings, *, has_test: bool) -> list[Mapping[str, floa
 
     That is for more documents than fit in a worker.
     """
-    from spokeshave.job import list_steps
+    from spokeshave.jobs.fit import list_steps
 
     whole = list_steps(settings, has_test=has_test)
     whole.pop("comparing normals", None)

@@ -12,7 +12,7 @@ from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
     from spokeshave import FeatureCurve
-    from spokeshave.collection import Collection
+    from spokeshave.jobs.dataset import Collection
 
 
 def curve(
@@ -80,7 +80,7 @@ def _trace(
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         given = steps.run("reading", read_documents, reading, printer)
         # Slow: bad input is told without it.
-        from spokeshave.job import list_steps, make_collection, pose, trace_curves
+        from spokeshave.jobs.fit import list_steps, make_collection, pose, trace_curves
 
         shares = list_steps(settings, has_test=False)
         del shares["training the model"]
@@ -91,7 +91,7 @@ def _trace(
 
 
 def _list_lines(found: FeatureCurve, names: list[str]) -> list[dict[str, Any]]:
-    from spokeshave.evaluation import MEASURES
+    from spokeshave.metrics import MEASURES
 
     values = {name: found.per_class(name) for name in MEASURES}
     return [
@@ -118,7 +118,7 @@ def _clear(value: Any) -> float | None:
 
 
 def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> None:
-    from spokeshave.figures import name_measure
+    from spokeshave.utils.formatting import name_measure
 
     n_folds = len(found.counts.won)
     values = found.macro(measure)

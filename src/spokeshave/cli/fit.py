@@ -20,9 +20,9 @@ from spokeshave.cli.reading import Given, Reading, read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
-    from spokeshave.job import Finished
-    from spokeshave.record import RunRecord
-    from spokeshave.settings import Settings
+    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.record import RunRecord
+    from spokeshave.jobs.settings import Settings
 
 N_CLASSES = 30  # shown on a terminal; the report has all
 N_WORDS = 5
@@ -172,7 +172,7 @@ def run_fit(
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         given = steps.run("reading", read, printer)
-        from spokeshave.job import list_steps, run_job  # slow: bad input is told without it
+        from spokeshave.jobs.fit import list_steps, run_job  # slow: bad input is told without it
 
         shares = list_steps(settings, has_test=given.test is not None)
         prepare_job(steps, {**shares, "writing": 3.0})
@@ -202,8 +202,8 @@ def write_results(
     finished: Finished, prefix: Path, printer: Printer, *, has_room: bool = True
 ) -> dict[str, Path]:
     """Write the model, the record, and the report where it can be made and there is room for it."""
-    from spokeshave.record import write_record
-    from spokeshave.whole_files import write_whole
+    from spokeshave.jobs.record import write_record
+    from spokeshave.utils.atomic import write_whole
 
     written = name_files(prefix)
     write_whole(written["model"], finished.content)
@@ -255,7 +255,7 @@ def show_run(record: RunRecord, printer: Printer) -> None:
 
 def show_curve(record: RunRecord, printer: Printer) -> None:
     """Draw the curve that the choice was made from, in characters."""
-    from spokeshave.figures import name_measure
+    from spokeshave.utils.formatting import name_measure
 
     choice, cuts = record.choice, record.cuts
     if choice is None or cuts is None:

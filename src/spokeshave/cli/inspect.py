@@ -29,7 +29,7 @@ def inspect(
 
     Example: spokeshave inspect tickets.model --explain "The screen stays black"
     """
-    from spokeshave.model_file import load_model
+    from spokeshave.model.file import load_model
 
     found, printer = load_model(model), Printer(as_json)
     if explain is not None:
@@ -43,7 +43,7 @@ def inspect(
 
 
 def _explain(model: Model, text: str, of_class: str | None, top: int, printer: Printer) -> None:
-    from spokeshave.inputs import TextInput
+    from spokeshave.model.inputs import TextInput
 
     if not isinstance(model.input, TextInput):
         raise ValueError("--explain needs a model of texts. Got one of vectors instead.")
@@ -74,7 +74,7 @@ def _find_class(model: Model, name: str | None) -> Any:
 
 
 def _summarize(model: Model, path: Path, of_class: str | None, top: int) -> dict[str, Any]:
-    from spokeshave.inputs import TextInput
+    from spokeshave.model.inputs import TextInput
 
     given = model.input
     names = [str(label) for label in model.classes_.tolist()]
@@ -119,7 +119,7 @@ def _list_strongest(model: Model, k: int, top: int) -> dict[str, list[dict[str, 
 
 
 def _show(summary: dict[str, Any], printer: Printer) -> None:
-    from spokeshave.figures import write_size
+    from spokeshave.utils.formatting import write_size
 
     unit = "words" if summary["reads"]["kind"] == "text" else "features"
     several = ", several for a document" if summary["multilabel"] else ""

@@ -53,8 +53,8 @@ def describe_cache(folder: Path) -> str:
 def prepare_kernels() -> None:
     """Compile what the whole job on text needs, or load it from the cache of an earlier run."""
     from spokeshave.corpus import Texts
-    from spokeshave.job import run_job
-    from spokeshave.settings import Settings
+    from spokeshave.jobs.fit import run_job
+    from spokeshave.jobs.settings import Settings
 
     # Two documents of each class in a fold, and one of the last: arrays are laid out differently.
     texts = [f"{letter} {letter}{letter} x" for letter in "abcdefgh"] * 4 + ["i ii x"] * 2

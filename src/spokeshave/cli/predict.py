@@ -13,8 +13,8 @@ from spokeshave.cli.progress import track
 from spokeshave.cli.settings import check_choice
 
 if TYPE_CHECKING:
-    from spokeshave.labelling import Labelling
-    from spokeshave.model import Model
+    from spokeshave.model.label_files import Labelling
+    from spokeshave.model.model import Model
 
 STREAMED = ("text", "csv", "tsv", "jsonl", "parquet")
 VECTORS = ("svmlight", "arff")
@@ -107,9 +107,8 @@ def predict(
         from spokeshave.cli.cluster import check_folder, predict_parts
 
         out = check_folder(source, out)
-    from spokeshave.labelling import Labelling
-    from spokeshave.model_file import load_model
-    from spokeshave.predicting import choose_columns
+    from spokeshave.model.file import load_model
+    from spokeshave.model.label_files import Labelling, choose_columns
 
     found = load_model(model)
     if probability and found.calibration_ is None:
@@ -134,7 +133,7 @@ def predict_file(
     model: Model, source: str, out: str | None, asked: Labelling, printer: Printer
 ) -> None:
     """Label the documents of a file, and tell what was guessed, left out and written."""
-    from spokeshave.labelling import label_file
+    from spokeshave.model.label_files import label_file
 
     done = label_file(
         model,

@@ -13,7 +13,7 @@ from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
     from spokeshave import Ranking
-    from spokeshave.collection import Collection
+    from spokeshave.jobs.dataset import Collection
 
 
 def rank(
@@ -76,7 +76,7 @@ def _rank(reading: Reading, settings: Any, printer: Printer) -> tuple[Collection
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         given = steps.run("reading", read_documents, reading, printer)
         # Slow: bad input is told without it.
-        from spokeshave.job import make_collection, pose, rank_collection
+        from spokeshave.jobs.fit import make_collection, pose, rank_collection
 
         prepare_job(steps, {"making rows": 1.0, "ranking": 2.0})
         collection = steps.run("making rows", make_collection, given.train, None, settings)

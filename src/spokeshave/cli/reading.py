@@ -11,7 +11,7 @@ from spokeshave.cli.printer import Printer
 
 if TYPE_CHECKING:
     from spokeshave.corpus import Source
-    from spokeshave.settings import Origin
+    from spokeshave.jobs.settings import Origin
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Given:
 
     def describe(self, command: str) -> Origin:
         """Return where the documents come from, for the record of a run."""
-        from spokeshave.settings import Origin
+        from spokeshave.jobs.settings import Origin
 
         return Origin(
             source=self.name,

@@ -27,9 +27,9 @@ def report(
 
     Example: spokeshave report tickets.run.json
     """
-    from spokeshave.record import read_record
+    from spokeshave.jobs.record import read_record
     from spokeshave.report import render_report
-    from spokeshave.whole_files import replace_whole
+    from spokeshave.utils.atomic import replace_whole
 
     path = Path(out) if out else Path(Path(record).name.partition(".run.json")[0] + ".html")
     found = read_record(record)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from spokeshave.cli.options import AGAINST, CRITERIA, MEASURES, METHODS
 
 if TYPE_CHECKING:
-    from spokeshave.settings import Settings
+    from spokeshave.jobs.settings import Settings
 
 
 def make_settings(
@@ -25,7 +25,7 @@ def make_settings(
     **others: Any,
 ) -> Settings:
     """Return the settings of a run, as options give them; the others need no check."""
-    from spokeshave.settings import Settings
+    from spokeshave.jobs.settings import Settings
 
     if not 0 <= others.get("seed", 0) < 2**32:
         raise ValueError(f"--seed must be from 0 to {2**32 - 1}. Got {others['seed']} instead.")
@@ -92,7 +92,7 @@ def parse_cuts(value: str) -> Any:
     >>> parse_cuts("100,1000")
     (100, 1000)
     """
-    from spokeshave.cuts import PAPER_FRACTIONS
+    from spokeshave.curves.cuts import PAPER_FRACTIONS
 
     if value in ("paper", "log"):
         return PAPER_FRACTIONS if value == "paper" else "log"
@@ -123,7 +123,7 @@ def parse_sparsities(value: str) -> tuple[float, ...]:
     >>> parse_sparsities("paper")
     (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
     """
-    from spokeshave.cuts import SPARSITIES
+    from spokeshave.curves.cuts import SPARSITIES
 
     if value == "paper":
         return SPARSITIES

@@ -20,7 +20,7 @@ from spokeshave.cli.reading import Reading, read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
-    from spokeshave.record import RunRecord, ShapeRecord
+    from spokeshave.jobs.record import RunRecord, ShapeRecord
 
 N_SHAPES = 12  # shown on a terminal; the report has more
 N_VALUES = 5
@@ -81,7 +81,7 @@ def shape(
     with printer.noting_warnings(), Steps(is_quiet=quiet) as steps:
         given = steps.run("reading", read_documents, reading, printer)
         # Slow: bad input is told without it.
-        from spokeshave.reshaping import list_shaping_steps, run_shaping
+        from spokeshave.jobs.shape import list_shaping_steps, run_shaping
 
         prepare_job(steps, {**list_shaping_steps(), "writing": 3.0})
         origin = given.describe(describe_command())

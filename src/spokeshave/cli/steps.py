@@ -16,7 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from spokeshave.stopwatch import Stopwatch
+from spokeshave.utils.timing import Stopwatch
 
 
 class Steps(Stopwatch):

@@ -18,11 +18,11 @@ from spokeshave.cluster.reading import Kind, Reading, Side
 from spokeshave.cluster.workers import MERGING, Report, collect, merge, submit
 from spokeshave.corpus.chunks import split_chunks
 from spokeshave.corpus.documents import Texts
+from spokeshave.corpus.fingerprint import Fingerprint, take_fingerprint
 from spokeshave.corpus.spelling import make_alphabet
 from spokeshave.corpus.vectorizer import CHUNK, DocumentVectorizer, scan_chunk, spell
-from spokeshave.fingerprint import Fingerprint, take_fingerprint
 from spokeshave.kernels.tokens import absorb, empty_words
-from spokeshave.pruning import find_limits
+from spokeshave.ranking.pruning import find_limits
 
 WORD, FREQUENCY = "word", "frequency"
 SPELT = 1 << 16  # words that are strings at a time

@@ -22,18 +22,17 @@ from scipy import sparse
 from spokeshave.cluster.rankings import Presence, count_presence
 from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import collect, merge, submit
-from spokeshave.curve import FeatureCurve
-from spokeshave.cuts import PAPER_FRACTIONS, accumulate, check_cuts, count_kept
-from spokeshave.cutting import Cut
-from spokeshave.documents import tidy
-from spokeshave.evaluation import Counts, Placed, count_placed, place_negatives, sort_positives
+from spokeshave.curves.cuts import PAPER_FRACTIONS, accumulate, check_cuts, count_kept
+from spokeshave.curves.feature_curve import ClassCurve, Fold, Plan, gather_folds
+from spokeshave.curves.fitted import is_fitted, read_weights
+from spokeshave.curves.result import FeatureCurve
+from spokeshave.curves.scoring import Cut
 from spokeshave.kernels.columns import Columns, transpose
 from spokeshave.kernels.cuts import score_mask
-from spokeshave.kernels.ranks import order_nonzero
+from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.kernels.rows import Rows, make_rows
-from spokeshave.targets import list_documents
-from spokeshave.tracing import ClassCurve, Fold, Plan, gather_folds
-from spokeshave.trained import is_fitted, read_weights
+from spokeshave.metrics import Counts, Placed, count_placed, place_negatives, sort_positives
+from spokeshave.utils.validation import list_documents, tidy
 
 CLASSES = 8  # that a task measures, or fewer
 CELLS = 1_000_000  # scores of positives that it holds, about: a merge takes 16 bytes for each of 8

@@ -8,9 +8,7 @@ from typing import Any
 
 from distributed import Client, Future
 
-from spokeshave.account import judge_agreement
 from spokeshave.budget.room import Room
-from spokeshave.budgeting import account_for_budget, make_budgeted, pack_budgeted
 from spokeshave.cluster.blocks import plan_blocks, spread_rows
 from spokeshave.cluster.counting import (
     Counted,
@@ -34,16 +32,16 @@ from spokeshave.cluster.workers import (
     send,
     submit,
 )
-from spokeshave.collection import list_names
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.description import describe_making
-from spokeshave.figures import write_size
-from spokeshave.job import Finished
-from spokeshave.model_file import unpack_model
-from spokeshave.record import JudgementRecord
-from spokeshave.settings import Budget, Origin, Settings
-from spokeshave.sizes import parse_size
-from spokeshave.stopwatch import Stopwatch
+from spokeshave.jobs.budget import account_for_budget, make_budgeted, pack_budgeted
+from spokeshave.jobs.dataset import list_names
+from spokeshave.jobs.fit import Finished
+from spokeshave.jobs.record import JudgementRecord
+from spokeshave.jobs.settings import Budget, Origin, Settings
+from spokeshave.jobs.summary import describe_making, judge_agreement
+from spokeshave.model.file import unpack_model
+from spokeshave.utils.formatting import parse_size, write_size
+from spokeshave.utils.timing import Stopwatch
 
 
 def fit_on_cluster(

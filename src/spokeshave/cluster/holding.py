@@ -11,8 +11,8 @@ from distributed import Client, Future
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side
 from spokeshave.cluster.workers import collect, submit
-from spokeshave.collection import choose_held
-from spokeshave.fingerprint import Fingerprint, join_fingerprints, take_fingerprint
+from spokeshave.corpus.fingerprint import Fingerprint, join_fingerprints, take_fingerprint
+from spokeshave.jobs.dataset import choose_held
 
 
 class Divided(NamedTuple):

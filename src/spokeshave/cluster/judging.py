@@ -9,15 +9,15 @@ import numpy as np
 from distributed import Client, Future
 from sklearn.preprocessing import normalize
 
-from spokeshave.agreement import Agreement, compare
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side
 from spokeshave.cluster.workers import Report, collect, submit
-from spokeshave.collection import make_targets, make_test_targets
 from spokeshave.corpus.documents import Texts
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.model_file import unpack_model
-from spokeshave.svm import DualLinearSVC
+from spokeshave.jobs.dataset import make_targets, make_test_targets
+from spokeshave.metrics import Agreement, compare
+from spokeshave.model.file import unpack_model
+from spokeshave.svm.estimator import DualLinearSVC
 
 
 def judge_parts(

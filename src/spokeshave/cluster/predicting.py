@@ -19,19 +19,19 @@ from spokeshave.cluster.workers import Report, collect, list_workers, send, subm
 from spokeshave.corpus.contents import ARCHIVE
 from spokeshave.corpus.files import strip_compression
 from spokeshave.corpus.formats import name_format
-from spokeshave.labelling import (
+from spokeshave.model.file import load_model, pack_model, unpack_model
+from spokeshave.model.label_files import (
     PIPE,
     VECTORS,
     Labelled,
     Labelling,
     check_kind,
+    choose_columns,
     find_format,
     is_plain_text,
     label_file,
 )
-from spokeshave.model import Model
-from spokeshave.model_file import load_model, pack_model, unpack_model
-from spokeshave.predicting import choose_columns
+from spokeshave.model.model import Model
 
 GRACE = 10  # seconds to clear up in
 

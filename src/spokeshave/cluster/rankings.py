@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import merge, submit
-from spokeshave.cuts import check_cuts
-from spokeshave.documents import tidy
-from spokeshave.pruning import count_documents
-from spokeshave.ranking import COUNTED, Ranking, Sums, check_sign, score_sums, sum_for
-from spokeshave.sparsity import SparsityCurve, check_rankings, trace_sparsity
+from spokeshave.curves.cuts import check_cuts
+from spokeshave.curves.sparsity import SparsityCurve, check_rankings, trace_sparsity
+from spokeshave.ranking.criteria import COUNTED, Ranking, Sums, check_sign, score_sums, sum_for
+from spokeshave.ranking.pruning import count_documents
+from spokeshave.utils.validation import tidy
 
 
 def rank_on_cluster(client: Client, spread: Spread, by: str) -> Ranking:

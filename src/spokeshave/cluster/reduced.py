@@ -42,8 +42,8 @@ from spokeshave.cluster.shelf import Shelved, shelve, shelving
 from spokeshave.cluster.task import Task
 from spokeshave.cluster.training import train
 from spokeshave.cluster.workers import Report, collect, submit, wait
-from spokeshave.figures import write_size
-from spokeshave.stopwatch import Stopwatch
+from spokeshave.utils.formatting import write_size
+from spokeshave.utils.timing import Stopwatch
 
 OVER = "over the workers"
 LOT = 8  # bytes of a lot that was drawn

@@ -36,9 +36,8 @@ from spokeshave.cluster.shelf import ShelfWriter, Shelved, join_arrays, making_f
 from spokeshave.cluster.workers import MERGING, Report, stay_with, submit
 from spokeshave.kernels.descent import Task, advance, judge, score, score_lanes
 from spokeshave.kernels.lanes import LANES
-from spokeshave.kernels.rows import Rows
-from spokeshave.kernels.thinning import gather_rows
-from spokeshave.solver import Stop
+from spokeshave.kernels.rows import Rows, gather_rows
+from spokeshave.svm.solver import Stop
 
 ROOMS = 4  # documents are gathered for so many times the room of a worker
 TURNS = 3  # at the documents that were gathered, where they take more room than there is

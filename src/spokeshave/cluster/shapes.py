@@ -13,11 +13,11 @@ from sklearn.base import clone
 
 from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import merge, submit
-from spokeshave.documents import tidy
-from spokeshave.levels import take_census
-from spokeshave.shapes import ValueCounts
-from spokeshave.shaping import LocalProbabilityShaper
-from spokeshave.stages import FeatureShaper
+from spokeshave.shaping.feature_shaper import FeatureShaper
+from spokeshave.shaping.levels import take_census
+from spokeshave.shaping.local_probability import LocalProbabilityShaper
+from spokeshave.shaping.shapes import ValueCounts
+from spokeshave.utils.validation import tidy
 
 FEATURE, VALUE, SET, COUNT = "feature", "value", "set", "count"
 EVERYONE = 0  # the set of all documents; that of class k is k + 1

@@ -17,7 +17,7 @@ from spokeshave.cluster.shards import Size, join_blocks
 from spokeshave.cluster.task import Task
 from spokeshave.cluster.workers import Report, collect, list_workers, submit
 from spokeshave.kernels.lanes import LANES
-from spokeshave.solver import Stop
+from spokeshave.svm.solver import Stop
 
 AT_ONCE = 32  # classes that go in rounds side by side: blocks are read once for all of them
 HALF = 2  # of the room is for the weights of those classes

@@ -18,17 +18,15 @@ from scipy import sparse
 from sklearn.base import clone
 
 from spokeshave.budget.store import Batch
-from spokeshave.calibration import fit_sigmoids, halve
 from spokeshave.cluster.blocks import join_rows, join_targets
 from spokeshave.cluster.workers import collect, submit
-from spokeshave.collection import Collection, Part
 from spokeshave.corpus.vectorizer import DocumentVectorizer
-from spokeshave.curve import Choice, FeatureCurve
-from spokeshave.cuts import check_cuts
-from spokeshave.description import describe_provenance
-from spokeshave.documents import check_documents
-from spokeshave.final import Shaven, draw_seeds, score_shaven, shave
-from spokeshave.job import (
+from spokeshave.curves.cuts import check_cuts
+from spokeshave.curves.feature_curve import Fold, Plan, gather_folds, trace_fold
+from spokeshave.curves.fitted import train
+from spokeshave.curves.result import Choice, FeatureCurve
+from spokeshave.jobs.dataset import Collection, Part
+from spokeshave.jobs.fit import (
     Findings,
     account_for_run,
     choose_cut,
@@ -40,17 +38,24 @@ from spokeshave.job import (
     make_svm,
     pack_classifier,
 )
+from spokeshave.jobs.record import RunRecord
+from spokeshave.jobs.settings import Origin, Settings
+from spokeshave.jobs.summary import describe_provenance
 from spokeshave.kernels.lanes import LANES
-from spokeshave.record import RunRecord
-from spokeshave.settings import Origin, Settings
-from spokeshave.shaved import ShavedSVC, read_thresholds
-from spokeshave.solver import count_blocks
-from spokeshave.stopwatch import Stopwatch
-from spokeshave.svm import DualLinearSVC
-from spokeshave.targets import binarize
-from spokeshave.tracing import Fold, Plan, gather_folds, trace_fold
-from spokeshave.trained import train
-from spokeshave.tuning import PAPER_CS, choose_best, score_fold
+from spokeshave.selection.shaved_svc import (
+    ShavedSVC,
+    Shaven,
+    draw_seeds,
+    read_thresholds,
+    score_shaven,
+    shave,
+)
+from spokeshave.svm.calibration import fit_sigmoids, halve
+from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.svm.solver import count_blocks
+from spokeshave.svm.tuning import PAPER_CS, choose_best, score_fold
+from spokeshave.utils.timing import Stopwatch
+from spokeshave.utils.validation import binarize, check_documents
 
 N_CUTS = 16  # that are scored at a time
 WHOLE, HALVES = 0, (1, 2)  # the documents that a final model is trained on

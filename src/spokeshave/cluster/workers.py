@@ -25,7 +25,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_c
 from spokeshave.budget.memory import give_back, measure_installed
 from spokeshave.budget.memory import measure_resident as measure_process
 from spokeshave.budget.room import COARSE
-from spokeshave.figures import write_size
+from spokeshave.utils.formatting import write_size
 
 FAN_IN = 8  # results that are merged at a time
 SHORT = 0.1  # seconds of a task that frees little

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from spokeshave.corpus.files import strip_compression
 from spokeshave.corpus.formats import name_format
-from spokeshave.whole_files import replace_whole
+from spokeshave.utils.atomic import replace_whole
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.kernels.compiled import compiled
+from spokeshave.kernels.compile import compiled
 from spokeshave.kernels.rows import Rows
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from spokeshave.kernels.columns import add_column, add_squares
-from spokeshave.kernels.compiled import compiled
+from spokeshave.kernels.compile import compiled
 from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
 
 

@@ -29,10 +29,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.kernels.chance import seeded, shuffle
-from spokeshave.kernels.compiled import compiled
+from spokeshave.kernels.compile import compiled
 from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
 from spokeshave.kernels.rows import add_row, dot
+from spokeshave.kernels.sorting import seeded, shuffle
 
 SETTLED_SHARE = 0.3  # a document at a bound rests when its gradient points outward by this share
 HOT_SHARE = 0.1  # a document is hot when its violation is at least this share of the worst

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from spokeshave.kernels.chance import seeded, shuffle
-from spokeshave.kernels.compiled import compiled
+from spokeshave.kernels.compile import compiled
 from spokeshave.kernels.rows import add_row, dot
+from spokeshave.kernels.sorting import seeded, shuffle
 
 FURTHEST = 1e100  # by what factor a winnowed weight may part from its start: all stay finite
 DRIFT = 1e3  # how far a running sum of weights may part from one before it is taken anew

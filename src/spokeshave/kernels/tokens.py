@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.kernels.compiled import compiled
+from spokeshave.kernels.compile import compiled
 
 _EMPTY = np.int32(-1)
 _SEPARATOR, _WIDE = np.uint8(0), np.uint8(1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from spokeshave.record import RunRecord
+from spokeshave.jobs.record import RunRecord
 from spokeshave.report.axes import INK, LINE, MUTED
 from spokeshave.report.curve_chart import draw_curves
 from spokeshave.report.shape_charts import draw_nominal_shape, draw_shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from spokeshave.record import RunRecord
+from spokeshave.jobs.record import RunRecord
 from spokeshave.report.axes import (
     CHOSEN,
     draw_current,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from spokeshave.record import CurveRecord
+from spokeshave.jobs.record import CurveRecord
 
 
 def name_curves(curves: list[CurveRecord]) -> list[str]:
@@ -12,7 +12,7 @@ def name_curves(curves: list[CurveRecord]) -> list[str]:
 
     Examples
     --------
-    >>> from spokeshave.record import CurveRecord
+    >>> from spokeshave.jobs.record import CurveRecord
     >>> rest = dict(evaluated_on="test set", n_folds=1, names=[], fractions=[], n_features=[],
     ...             measures={}, seconds=0.0, fit_seconds=0.0)
     >>> name_curves([CurveRecord(method="sv_set", by="normal", **rest)])

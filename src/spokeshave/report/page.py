@@ -8,7 +8,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from spokeshave.record import RunRecord
+from spokeshave.jobs.record import RunRecord
 from spokeshave.report.embedding import embed_json, hash_script
 from spokeshave.report.naming import name_curves
 
@@ -58,7 +58,7 @@ def render_report(record: RunRecord) -> str:
 
     Examples
     --------
-    >>> from spokeshave.record import Data, Making, ModelRecord, RunRecord
+    >>> from spokeshave.jobs.record import Data, Making, ModelRecord, RunRecord
     >>> record = RunRecord(
     ...     title="Trees", headline="4 of 19 words are enough.",
     ...     making=Making("spokeshave fit trees.csv", "2007-01-01T00:00:00Z", {}, {}, None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from spokeshave.record import StabilityRecord
+from spokeshave.jobs.record import StabilityRecord
 from spokeshave.report.axes import (
     draw_current,
     make_colors,

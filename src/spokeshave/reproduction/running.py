@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from spokeshave.checkpoint import describe
 from spokeshave.reproduction.paper import Task
-from spokeshave.versions import list_versions
-from spokeshave.whole_files import write_whole
+from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.checkpoint import describe
+from spokeshave.utils.versions import list_versions
 
 Report = Callable[[str, float, float], Any]
 

@@ -28,8 +28,8 @@ from spokeshave.reproduction.verdicts import (
     judge_claims,
     write_verdicts,
 )
-from spokeshave.versions import list_versions
-from spokeshave.whole_files import write_whole
+from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.versions import list_versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,1 @@
+"""Quality at every number of features."""

@@ -1,0 +1,1 @@
+"""The whole job, from documents to a model and the record of the run."""

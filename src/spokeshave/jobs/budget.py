@@ -1,0 +1,345 @@
+"""The job in a given memory: from files to a model trained on all of them, and the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC
+from spokeshave.budget.memory import give_back
+from spokeshave.budget.request import Feed, Reporter
+from spokeshave.budget.survey import draw
+from spokeshave.corpus.documents import Texts, Vectors
+from spokeshave.corpus.supply import Supply, open_supply
+from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.jobs.dataset import make_targets
+from spokeshave.jobs.fit import Finished
+from spokeshave.jobs.record import (
+    ClassRecord,
+    Data,
+    JudgementRecord,
+    ModelRecord,
+    RunRecord,
+    WordsRecord,
+)
+from spokeshave.jobs.settings import Budget, Origin, Settings
+from spokeshave.jobs.summary import (
+    describe_making,
+    describe_settings,
+    judge_predictions,
+    list_strongest,
+)
+from spokeshave.model.file import pack_model, unpack_model
+from spokeshave.model.model import Model
+from spokeshave.svm.estimator import DualLinearSVC, make_svc
+from spokeshave.utils.formatting import parse_size, write_share, write_size
+from spokeshave.utils.timing import Stopwatch
+from spokeshave.utils.versions import list_versions
+
+LOTS = 2  # added to the seed, for lots of their own
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files to train on and to judge by, and how they are read: see `open_supply`."""
+
+    paths: str | Path | Sequence[str | Path]
+    test: str | Path | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def list_budget_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
+    """Return the steps of the job, each with a guess of its share of the time."""
+    steps = {"surveying": 5.0, "ranking": 3.0, "reducing": 4.0, "training": 5.0}
+    return {**steps, "judging it": 1.0} if has_test or settings.hold_out else steps
+
+
+def run_budgeted(
+    files: Files,
+    budget: Budget,
+    *,
+    settings: Settings | None = None,
+    command: str = "",
+    stopwatch: Stopwatch | None = None,
+    say: Callable[[str], None] = lambda sentence: None,
+) -> Finished:
+    """Train on files in a given memory, and judge by test documents where there are some.
+
+    Parameters
+    ----------
+    files : Files
+        The documents.
+    budget : Budget
+        The memory, and the sparsity where one is asked for.
+    settings : Settings, optional
+        What is asked for; curves and cuts play no part.
+    command : str
+        The command, for the record.
+    stopwatch : Stopwatch, optional
+        What times the steps, so that progress can be shown.
+    say : callable
+        Is told the plan, and what was guessed.
+
+    Returns
+    -------
+    finished : Finished
+    """
+    settings, watch = settings or Settings(), stopwatch or Stopwatch()
+    with (
+        open_supply(files.paths, **files.options) as supply,
+        _open_test(files, supply, settings) as (test, name),
+    ):
+        if test is not None:
+            _check_test(test, supply, settings)
+        for guess in supply.guesses:
+            say(f"{supply.name}: {guess}")
+        feed: Feed = supply
+        if isinstance(test, Divided):
+            feed = Divided(supply, settings.hold_out, settings.seed, is_test=False)
+        svc = make_budgeted(budget, settings)
+        svc.fit_feed(feed, Watching(watch, say))
+        watch.end()
+        if supply.skipped:
+            say(f"{supply.skipped:,} malformed rows were left out of {supply.name}")
+        column = supply.text if isinstance(supply.text, str) else None
+        origin = Origin(supply.name, supply.read, name, supply.skipped, command, column)
+        give_back()
+        content = pack_budgeted(svc, origin)
+        model = unpack_model(content)  # what is judged is what is shipped
+        judgement = None
+        if test is not None:
+            watch.begin("judging it")
+            judgement = judge_feed(model, test, name)
+            watch.end()
+    record = account_for_budget(svc, model, judgement, origin, settings, watch, len(content))
+    return Finished(model, content, record)
+
+
+def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
+    """Return what trains in a given memory."""
+    return BudgetedSVC(
+        budget.memory,
+        estimator=DualLinearSVC(C=float(settings.C), loss=settings.loss),
+        vectorizer=DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df),
+        nonzeros_per_document=budget.nonzeros_per_document,
+        by=settings.by,
+        tolerance=TOLERANCE if settings.tolerance is None else settings.tolerance,
+        folder=budget.folder,
+        n_jobs=settings.n_jobs,
+        random_state=settings.seed,
+    )
+
+
+class Watching(Reporter):
+    """Passes the stages of a run on to a stopwatch, and its plan to whoever listens."""
+
+    def __init__(self, watch: Stopwatch, say: Callable[[str], None]) -> None:
+        self._watch, self._say = watch, say
+
+    def say(self, sentence: str) -> None:
+        """Pass a sentence on."""
+        self._say(sentence)
+
+    def begin(self, stage: str) -> None:
+        """Begin a step."""
+        self._watch.begin(stage)
+
+    def reach(self, share: float) -> None:
+        """Tell how far the step is."""
+        self._watch.reach(share)
+
+
+class Divided:
+    """The documents of a supply that a lot says are held out, or all others."""
+
+    def __init__(self, supply: Supply, share: float, seed: int, *, is_test: bool) -> None:
+        self._supply, self._share, self._seed, self._is_test = supply, share, seed, is_test
+        self.is_text, self.is_multilabel = supply.is_text, supply.is_multilabel
+        self.name, self.n_bytes, self.n_features = supply.name, supply.n_bytes, supply.n_features
+
+    @property
+    def stamps(self) -> list[Any]:
+        """What tells the documents from any others."""
+        return [*self._supply.stamps, ("held out", self._share, self._seed)]
+
+    @property
+    def position(self) -> int:
+        """About how many bytes the pass has gone through."""
+        return self._supply.position
+
+    def read_batches(self, batch_size: int = 1_000) -> Iterator[Texts | Vectors]:
+        """Yield those of the documents that are on this side."""
+        n_seen = 0
+        for batch in self._supply.read_batches(batch_size):
+            n_rows = len(batch.labels or ())
+            is_held = draw(self._seed + LOTS, n_seen, n_rows) < self._share
+            n_seen += n_rows
+            chosen = np.flatnonzero(is_held == self._is_test)
+            if chosen.size:
+                yield _take(batch, chosen)
+
+
+def _take(batch: Texts | Vectors, chosen: NDArray[np.intp]) -> Texts | Vectors:
+    labels: Any = [(batch.labels or ())[i] for i in chosen]
+    if isinstance(batch, Texts):
+        return Texts([batch.texts[i] for i in chosen], labels)
+    return replace(batch, X=batch.X[chosen], labels=labels)
+
+
+@contextmanager
+def _open_test(
+    files: Files, supply: Supply, settings: Settings
+) -> Iterator[tuple[Feed | None, str | None]]:
+    """Give the documents to judge by, and what they are called, where there are some."""
+    if files.test is not None:
+        with open_supply(files.test, **files.options) as test:
+            yield test, test.name
+    elif supply.has_test:
+        with open_supply(files.paths, **files.options, part="test") as test:
+            yield test, f"the test part of {supply.name}"
+    elif settings.hold_out:
+        yield Divided(supply, settings.hold_out, settings.seed, is_test=True), "held-out documents"
+    else:
+        yield None, None
+
+
+def _check_test(test: Feed, supply: Supply, settings: Settings) -> None:
+    """Raise where the documents to judge by cannot be used, before anything is done."""
+    if test.is_text != supply.is_text or test.is_multilabel != supply.is_multilabel:
+        raise ValueError(
+            f"{test.name}: the test documents must be of the kind of those in {supply.name}: texts "
+            "or vectors, with one label each or several."
+        )
+    if isinstance(test, Divided):
+        if next(test.read_batches(), None) is None:
+            raise ValueError(
+                f"No document is held out by {settings.hold_out:g} of them; raise it (--hold-out)."
+            )
+        return
+    for _ in test.read_batches():  # a malformed row would be met when all is done
+        pass
+
+
+def judge_feed(model: Model, feed: Feed, name: str | None) -> JudgementRecord:
+    """Judge a model by documents that are read a few at a time."""
+    names: list[str] = model.classes_.tolist()
+    truth: list[Any] = []
+    found: list[NDArray[Any]] = []
+    for batch in feed.read_batches():
+        documents = batch.texts if feed.is_text else _widen(batch.X, model)
+        found.append(model.predict(documents))
+        truth.extend(batch.labels or ())
+    y = make_targets(truth, names)
+    return judge_predictions(y, np.concatenate(found), names, name or "test documents")
+
+
+def _widen(X: Any, model: Model) -> Any:
+    """Return vectors with as many columns as the model knows: a batch may lack the last ones."""
+    X.resize((X.shape[0], model.input.n_features))  # type: ignore[union-attr]
+    return X
+
+
+def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
+    """Return the content of the file of a model."""
+    provenance = {
+        "source": origin.source,
+        "text_column": origin.text_column,
+        "fingerprint": f"{svc.checksum_:016x}",
+        "n_documents": svc.survey_.n_documents,
+        "command": origin.command,
+        "seed": svc.random_state,
+        "versions": list_versions(),
+    }
+    return pack_model(svc.to_model(provenance=provenance))
+
+
+def account_for_budget(
+    svc: BudgetedSVC,
+    model: Model,
+    judgement: JudgementRecord | None,
+    origin: Origin,
+    settings: Settings,
+    watch: Stopwatch,
+    n_bytes: int,
+    where: str = "over the disk",
+) -> RunRecord:
+    """Return the record of a run; ``where`` documents are that are trained on in rounds."""
+    survey, names = svc.survey_, model.classes_.tolist()
+    unit = "words" if svc.is_text_ else "features"
+    sizes = [survey.class_counts[name] for name in names]
+    return RunRecord(
+        title=origin.source,
+        headline=_write_headline(svc, unit, judgement, n_bytes),
+        making=describe_making(origin, settings, watch),
+        data=Data(
+            source=origin.source,
+            read=origin.read,
+            fingerprint=f"{svc.checksum_:016x}",
+            kind="multilabel" if svc.multilabel_ else "labels",
+            unit=unit,
+            n_documents=survey.n_documents,
+            n_features=survey.n_words,
+            per_document=survey.per_document,
+            n_skipped=origin.n_skipped,
+            test_source=origin.test_source,
+            n_test=None if judgement is None else judgement.n_documents,
+        ),
+        settings=_describe(svc, settings, where),
+        classes=[ClassRecord(*pair) for pair in zip(names, sizes, strict=True)],
+        curves=[],
+        cuts=None,
+        choice=None,
+        words=_list_words(svc, model),
+        model=ModelRecord(
+            made_by="trained on everything",
+            n_features=len(svc.features_),
+            n_weights=svc.coef_.size,
+            per_document=svc.reduced_.per_document,
+            n_bytes=n_bytes,
+            judgement=judgement,
+        ),
+        full_model=None,
+        shapes=[],
+        stability=None,
+    )
+
+
+def _describe(svc: BudgetedSVC, settings: Settings, where: str) -> dict[str, str]:
+    found = describe_settings(settings, make_svc(svc.estimator, None, None))
+    gap = float((svc.duality_gap_ / svc.objective_).max())
+    how = f"{where}, {svc.n_rounds_} rounds at most" if svc.n_rounds_ else "in memory"
+    return {
+        **found,
+        "method": "select on what fits, train on everything",
+        "memory": write_size(parse_size(svc.memory)),
+        "ranked on": f"{svc.plan_.n_sampled:,} documents",
+        "trained": f"{how}, relative duality gap {gap:.1e}",
+    }
+
+
+def _write_headline(
+    svc: BudgetedSVC, unit: str, judgement: JudgementRecord | None, n_bytes: int
+) -> str:
+    survey, kept = svc.survey_, len(svc.features_)
+    quality = "" if judgement is None else f": macro-F1 {write_share(judgement.macro_f1)}"
+    return (
+        f"{kept:,} of {survey.n_words:,} {unit} ({kept / max(survey.n_words, 1):.1%}), "
+        f"{svc.reduced_.per_document:.0f} of {survey.per_document:.0f} in a document, trained on "
+        f"all {survey.n_documents:,}{quality}; model {write_size(n_bytes)}"
+    )
+
+
+def _list_words(svc: BudgetedSVC, model: Model) -> list[WordsRecord]:
+    """Return the strongest words of each class; there are no cuts to be at the edge of."""
+    names = np.array(model.feature_names_, object)
+    row_names = model.classes_[-len(svc.coef_) :].tolist()
+    return [
+        WordsRecord(name, *list_strongest(weights, names), edges=[])
+        for name, weights in zip(row_names, svc.coef_, strict=True)
+    ]

@@ -1,0 +1,335 @@
+"""Summaries of curves, rankings and models for the record of a run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from spokeshave.curves.cuts import count_kept
+from spokeshave.curves.result import Choice, FeatureCurve
+from spokeshave.curves.stability import Stability
+from spokeshave.jobs.dataset import Collection, Part
+from spokeshave.jobs.record import (
+    ChoiceRecord,
+    CurveRecord,
+    CutsRecord,
+    Data,
+    EdgeRecord,
+    JudgementRecord,
+    Making,
+    MeasureRecord,
+    StabilityRecord,
+    WordRecord,
+    WordsRecord,
+)
+from spokeshave.jobs.settings import Origin, Settings
+from spokeshave.kernels.ranking import order_nonzero
+from spokeshave.metrics import MEASURES, Agreement, compare
+from spokeshave.ranking.criteria import Ranking
+from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.utils.formatting import name_measure, write_share, write_size
+from spokeshave.utils.timing import Stopwatch
+from spokeshave.utils.versions import list_versions
+
+N_STRONGEST = 20  # words for a class, and as many against it
+N_EDGE = 10  # words on each side of a cut
+MOST_EDGE_WORDS = 60_000  # in all: with more classes there are fewer at each cut
+WEIGHT_BYTES = 4
+
+
+def account_for_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
+    """Return the record of a curve; ``names`` are its classes."""
+    return CurveRecord(
+        method=curve.method,
+        by=curve.by,
+        evaluated_on=curve.evaluated_on,
+        n_folds=len(curve.counts.won),
+        names=names,
+        fractions=curve.fractions.tolist(),
+        n_features=np.rint(curve.n_features).astype(int).tolist(),
+        measures={name: _account_for_measure(curve, name) for name in MEASURES},
+        seconds=curve.seconds,
+        fit_seconds=curve.fit_seconds,
+    )
+
+
+def _account_for_measure(curve: FeatureCurve, name: str) -> MeasureRecord:
+    errors = [_find_errors(curve, name, average) for average in ("macro", "micro")]
+    return MeasureRecord(
+        macro=_list(curve.macro(name)),
+        micro=_list(curve.micro(name)),
+        macro_error=errors[0],
+        micro_error=errors[1],
+        classes=[_list(row) for row in curve.per_class(name)],
+    )
+
+
+def _find_errors(curve: FeatureCurve, name: str, average: str) -> list[float | None] | None:
+    """Return the standard errors of a measure, None where fewer than two folds know it."""
+    try:
+        return _list(curve.standard_error(name, average))
+    except ValueError:
+        return None
+
+
+def account_for_cuts(
+    collection: Collection, kept: NDArray[np.intp], ranking: Ranking, spare_bytes: int
+) -> CutsRecord:
+    """Return what each cut costs, given the features that each class keeps at it.
+
+    ``spare_bytes`` are those of a model file that do not depend on the cut.
+    """
+    first_cut = find_first_cuts(ranking, kept)
+    n_cuts = kept.shape[1]
+    per_cut = np.bincount(first_cut, minlength=n_cuts + 1)[:n_cuts]
+    n_features, n_weights = np.cumsum(per_cut), kept.sum(axis=0)
+    letters = np.array([len(str(name).encode()) for name in collection.feature_names])
+    n_letters = np.cumsum(np.bincount(first_cut, letters, minlength=n_cuts + 1)[:n_cuts])
+    is_plain = collection.vectorizer is not None and collection.vectorizer.weighting != "tfidf"
+    per_feature = 2 + (0 if is_plain else 8)
+    per_weight = WEIGHT_BYTES + np.min_scalar_type(max(len(kept) - 1, 0)).itemsize
+    n_bytes = n_letters + per_feature * n_features + per_weight * n_weights + spare_bytes
+    in_documents = np.bincount(_list_cells(collection.train.X, first_cut), minlength=n_cuts + 1)
+    return CutsRecord(
+        n_features=n_features.tolist(),
+        n_weights=n_weights.tolist(),
+        n_bytes=n_bytes.astype(int).tolist(),
+        per_document=(np.cumsum(in_documents[:n_cuts]) / len(collection.train)).tolist(),
+    )
+
+
+def find_first_cuts(ranking: Ranking, kept: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the first cut at which any class keeps each feature, or the number of cuts.
+
+    Examples
+    --------
+    >>> ranking = Ranking(np.array([[3.0, 0.0, 2.0], [0.0, 0.0, 5.0]]), np.array([0, 1]), "normal")
+    >>> find_first_cuts(ranking, np.array([[1, 2], [1, 1]]))
+    array([0, 2, 0])
+    """
+    n_cuts = kept.shape[1]
+    first = np.full(ranking.scores.shape[1], n_cuts)
+    for k, counts in enumerate(kept):
+        order = ranking.list_ranked(k)[: counts[-1]]
+        cuts = np.searchsorted(counts, np.arange(len(order)), side="right")
+        first[order] = np.minimum(first[order], cuts)
+    return first
+
+
+def _list_cells(X: Any, first_cut: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the first cut of the feature of every nonzero cell."""
+    columns = X.indices if sparse.issparse(X) else np.nonzero(X)[1]
+    return np.asarray(first_cut[columns])
+
+
+def count_at_cuts(ranking: Ranking, cuts: NDArray[Any]) -> NDArray[np.intp]:
+    """Return how many features each class keeps at each cut, of those of a ranking."""
+    return count_kept(cuts, ranking.n_ranked)
+
+
+def account_for_choice(
+    choice: Choice, curve: FeatureCurve, tolerance: float | None
+) -> ChoiceRecord:
+    """Return the record of a choice of one cut."""
+    assert choice.average is not None
+    rule = "one standard error" if tolerance is None else f"{tolerance:g}"
+    error = None
+    if len(curve.counts.won) > 1:
+        error = float(curve.standard_error(choice.measure, choice.average)[choice.index])
+    return ChoiceRecord(
+        measure=choice.measure,
+        average=choice.average,
+        rule=f"the smallest within {rule} of the best",
+        index=int(choice.index),
+        value=float(choice.value),
+        error=error,
+        best_index=int(curve.best(choice.measure, choice.average).index),
+        best_value=float(choice.best_value),
+        evaluated_on=choice.evaluated_on,
+    )
+
+
+def account_for_words(
+    row_names: list[str],
+    feature_names: NDArray[Any],
+    coef: NDArray[np.float64],
+    ranking: Ranking,
+    kept: NDArray[np.intp],
+) -> list[WordsRecord]:
+    """Return the strongest words of each class, and those at the edge of each cut."""
+    n_edge = max(1, min(N_EDGE, MOST_EDGE_WORDS // (2 * kept.size)))
+    words = []
+    for k, name in enumerate(row_names):
+        order = ranking.list_ranked(k)
+        rank = np.full(len(feature_names), len(feature_names))
+        rank[order] = np.arange(len(order))
+        strongest = order[np.argsort(-coef[k, order], kind="stable")]
+        words.append(
+            WordsRecord(
+                name=name,
+                positive=_list_words(strongest, coef[k], rank, feature_names),
+                negative=_list_words(strongest[::-1], -coef[k], rank, feature_names, sign=-1),
+                edges=[_find_edge(order, int(n), n_edge, feature_names) for n in kept[k]],
+            )
+        )
+    return words
+
+
+def list_strongest(
+    weights: NDArray[np.float64], names: NDArray[Any]
+) -> tuple[list[WordRecord], list[WordRecord]]:
+    """Return the strongest words for a class and against it, by weights alone.
+
+    Examples
+    --------
+    >>> for_it, against = list_strongest(np.array([2.0, -1.0]), np.array(["oak", "yew"]))
+    >>> for_it[0].name, against[0].name
+    ('oak', 'yew')
+    """
+    order = order_nonzero(np.abs(weights))
+    rank = np.full(len(names), len(names))
+    rank[order] = np.arange(len(order))
+    strongest = order[np.argsort(-weights[order], kind="stable")]
+    return (
+        _list_words(strongest, weights, rank, names),
+        _list_words(strongest[::-1], -weights, rank, names, sign=-1),
+    )
+
+
+def _list_words(
+    order: NDArray[Any],
+    weight: NDArray[np.float64],
+    rank: NDArray[np.intp],
+    names: NDArray[Any],
+    sign: int = 1,
+) -> list[WordRecord]:
+    top = [j for j in order[:N_STRONGEST] if weight[j] > 0]
+    return [WordRecord(str(names[j]), float(sign * weight[j]), int(rank[j])) for j in top]
+
+
+def _find_edge(order: NDArray[Any], n: int, n_edge: int, names: NDArray[Any]) -> EdgeRecord:
+    stay, go = order[max(n - n_edge, 0) : n], order[n : n + n_edge]
+    return EdgeRecord([str(names[j]) for j in stay], [str(names[j]) for j in go])
+
+
+def judge(model: Any, part: Part, documents: Any, names: list[str], on: str) -> JudgementRecord:
+    """Return how well the predictions for some documents agree with their targets."""
+    return judge_predictions(part.y, model.predict(documents), names, on)
+
+
+def judge_predictions(y: Any, predicted: Any, names: list[str], on: str) -> JudgementRecord:
+    """Return how well predictions agree with targets; ``names`` are the classes."""
+    return judge_agreement(compare(y, predicted, names), names, on, is_multilabel=y.ndim == 2)
+
+
+def judge_agreement(
+    found: Agreement, names: list[str], on: str, *, is_multilabel: bool
+) -> JudgementRecord:
+    """Return the record of how well predictions agree with targets.
+
+    The macro-average of labels is over those that are there or predicted, as in scikit-learn; of
+    sets of labels it is over all classes.
+    """
+    is_met = np.ones(len(names), bool) if is_multilabel else (found.true + found.predicted) > 0
+    return JudgementRecord(
+        judged_on=on,
+        n_documents=found.n_documents,
+        accuracy=found.accuracy,
+        macro_f1=float(found.f1[is_met].mean()),
+        micro_f1=found.micro_f1,
+        classes=dict(zip(names, found.f1.tolist(), strict=True)),
+    )
+
+
+def write_headline(collection: Collection, cuts: CutsRecord, choice: ChoiceRecord) -> str:
+    """Say in one sentence what was chosen, and what it costs."""
+    at, best = choice.index, choice.best_index
+    n_features, n_all = cuts.n_features[at], len(collection.feature_names)
+    share = f"{n_features / n_all:.1%}"
+    if len(collection.row_names) > 1:
+        share += f", {cuts.n_weights[at] / max(cuts.n_weights[-1], 1):.1%} of the weights"
+    error = "" if choice.error is None else f" ± {write_share(choice.error)}"
+    return (
+        f"{n_features:,} of {n_all:,} {collection.unit} ({share}): "
+        f"{name_measure(choice.average, choice.measure)} {write_share(choice.value)}{error}, "
+        f"best {write_share(choice.best_value)} at {cuts.n_features[best]:,}; "
+        f"model {write_size(cuts.n_bytes[at])}"
+    )
+
+
+def account_for_stability(
+    found: Stability, names: list[str], fractions: NDArray[np.float64]
+) -> StabilityRecord:
+    """Return the record of masked and retrained SVMs compared."""
+    measures = ("cosine", "pearson", "overlap", "containment")
+    return StabilityRecord(
+        names=names,
+        fractions=fractions.tolist(),
+        macro={name: _list(found.macro(name)) for name in measures},
+        classes={name: [_list(row) for row in getattr(found, name)] for name in measures},
+    )
+
+
+def _list(values: NDArray[np.float64]) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Making:
+    """Return how a run was made, as it ends."""
+    return Making(
+        command=origin.command,
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=dict(watch.seconds),
+        versions=list_versions(),
+        seed=settings.seed,
+    )
+
+
+def describe_data(collection: Collection, origin: Origin) -> Data:
+    """Return what a run was made of."""
+    X, test = collection.train.X, collection.test
+    return Data(
+        source=origin.source,
+        read=origin.read,
+        fingerprint=collection.fingerprint,
+        kind="multilabel" if collection.is_multilabel else "labels",
+        unit=collection.unit,
+        n_documents=len(collection.train),
+        n_features=X.shape[1],
+        per_document=float(getattr(X, "nnz", X.size) / X.shape[0]),
+        n_skipped=origin.n_skipped,
+        test_source=None if test is None else origin.test_source or "held out",
+        n_test=None if test is None else len(test),
+    )
+
+
+def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
+    """Return what was asked for, and what it came to, in words."""
+    how = " (chosen by cross-validation)" if settings.C == "auto" else ""
+    return {
+        "method": ", ".join(settings.methods),
+        "ranked by": settings.by,
+        "C": f"{svc.C:g}{how}",
+        "loss": settings.loss,
+        "value of a word": settings.weighting,
+        "fewest documents of a word": str(settings.min_df),
+    }
+
+
+def describe_provenance(
+    collection: Collection, settings: Settings, origin: Origin
+) -> dict[str, Any]:
+    """Return where a model comes from, for its file."""
+    return {
+        "source": origin.source,
+        "text_column": origin.text_column,
+        "fingerprint": collection.fingerprint,
+        "n_documents": len(collection.train),
+        "command": origin.command,
+        "seed": settings.seed,
+        "versions": list_versions(),
+    }

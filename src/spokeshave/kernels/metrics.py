@@ -1,0 +1,160 @@
+"""AUC, best F1 and precision from the order of the positives.
+
+Only the positives are sorted. Each negative is then placed among them: how many negatives lie
+above each positive, and how many tie with it, is all that these measures depend on. The counts of
+two sets of negatives add up, so a collection may be counted in parts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spokeshave.kernels.compile import compiled
+
+
+@compiled
+def tally(scores, positives, table, top, counts):
+    """Write what the measures of each cut are made of into the rows of ``counts``.
+
+    ``scores`` (cuts x documents) hold minus infinity for the positives, whose scores ascend along
+    the rows of ``positives``. A row of counts: pairs won, then true and false positives at the best
+    F1 and at 0, positives among the ``top`` highest scores, and the threshold of the best F1.
+    """
+    n_documents, n_positive = scores.shape[1], positives.shape[1]
+    n_negative = n_documents - n_positive
+    reached, tied = np.empty(n_positive, np.int64), np.empty(n_positive, np.int64)
+    for c in range(scores.shape[0]):
+        reached[:] = 0
+        tied[:] = 0
+        place(scores[c], positives[c], table, reached, tied)
+        above = _count_above(scores[c], 0.0)
+        _sum_up_cut(positives[c], reached, tied, above, n_negative, top, counts[c])
+
+
+@compiled
+def place_cuts(scores, positives, table, reached, tied, above):
+    """Place the scores of each cut among its positives, as `tally` does; counts are added to.
+
+    ``reached`` and ``tied`` (cuts x positives) are those of `place`, and ``above`` counts the
+    scores above 0. Those of other documents may be added to the same counts.
+    """
+    for c in range(scores.shape[0]):
+        place(scores[c], positives[c], table, reached[c], tied[c])
+        above[c] += _count_above(scores[c], 0.0)
+
+
+@compiled
+def sum_up(positives, reached, tied, above, n_negative, top, counts):
+    """Write what `tally` writes, given the counts of all negatives, however they were placed."""
+    for c in range(positives.shape[0]):
+        _sum_up_cut(positives[c], reached[c], tied[c], above[c], n_negative, top, counts[c])
+
+
+@compiled
+def _sum_up_cut(positives, reached, tied, above, n_negative, top, counts):
+    below = n_negative - reached.sum()
+    threshold, best_true, best_false = find_best_f1(positives, reached)
+    counts[0] = win_pairs(positives, reached, tied) + np.float64(below) * positives.size
+    counts[1], counts[2] = best_true, best_false
+    counts[3], counts[4] = (positives > 0).sum(), above
+    counts[5] = count_top(positives, reached, tied, top)
+    counts[6] = threshold
+
+
+@compiled
+def _count_above(scores, threshold):
+    count = 0
+    for i in range(scores.size):
+        count += scores[i] > threshold
+    return count
+
+
+@compiled
+def place(scores, positives, table, reached, tied):
+    """Place each score among the positives, which ascend; what is below them all counts nowhere.
+
+    ``reached[r]`` counts the scores that reach r + 1 positives and no more, and ``tied[r]`` those
+    of them that equal the last one they reach. A table over equal widths tells where to look: the
+    same rounding puts a positive and a score of the same value in the same cell. The positives
+    must not be so large that their differences overflow.
+    """
+    n_positive, n_cells = np.uint64(positives.size), np.uint64(table.size - 1)
+    lowest, highest = positives[0], positives[n_positive - np.uint64(1)]
+    last = np.float64(n_cells - np.uint64(1))
+    per_unit = n_cells / (highest - lowest)
+    if not per_unit < np.inf:
+        per_unit = 0.0
+    table[:] = 0
+    for r in range(n_positive):
+        table[np.uint64(min((positives[r] - lowest) * per_unit, last)) + np.uint64(1)] += 1
+    for cell in range(n_cells):
+        table[cell + np.uint64(1)] += table[cell]
+    for i in range(scores.size):
+        s = scores[i]
+        if not s >= lowest:
+            continue
+        r = n_positive
+        if s < highest:
+            cell = np.uint64(min((s - lowest) * per_unit, last))
+            r = np.uint64(table[cell])
+            while positives[r] <= s:  # the highest is not
+                r += np.uint64(1)
+        r -= np.uint64(1)
+        reached[r] += 1
+        if positives[r] == s:
+            tied[r] += 1
+
+
+@compiled
+def win_pairs(positives, reached, tied):
+    """Return the pairs in which the positive is above the negative, ties counting half.
+
+    Negatives below all positives are left out: each of them adds a pair per positive.
+    """
+    n_positive = positives.size
+    won = 0.0
+    ties = 0
+    for r in range(n_positive):
+        ties = ties + 1 if r > 0 and positives[r] == positives[r - 1] else 1
+        won += np.float64(reached[r]) * (n_positive - 1 - r) + 0.5 * np.float64(tied[r]) * ties
+    return won
+
+
+@compiled
+def find_best_f1(positives, reached):
+    """Return the threshold of the best F1, and the positives and negatives that reach it.
+
+    The best threshold is the score of a positive; of equals it is the highest.
+    """
+    n_positive = positives.size
+    best, best_true, best_false = -1.0, 0, 0
+    threshold = np.inf
+    false = 0
+    for r in range(n_positive - 1, -1, -1):
+        false += reached[r]
+        if r > 0 and positives[r] == positives[r - 1]:
+            continue
+        true = n_positive - r
+        f1 = 2.0 * true / (true + false + n_positive)
+        if f1 > best:
+            best, best_true, best_false, threshold = f1, true, false, positives[r]
+    return threshold, best_true, best_false
+
+
+@compiled
+def count_top(positives, reached, tied, size):
+    """Return how many of the ``size`` highest scores are positives, ties shared out evenly."""
+    taken = 0.0
+    r = positives.size - 1
+    above = 0.0
+    while r >= 0 and above < size:
+        above += reached[r] - tied[r]
+        group = 1
+        while r - group >= 0 and positives[r - group] == positives[r]:
+            group += 1
+        room = max(size - above, 0.0)
+        everyone = group + tied[r]
+        taken += group * min(room / everyone, 1.0)
+        above += everyone
+        r -= group
+    return taken

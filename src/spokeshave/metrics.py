@@ -1,0 +1,341 @@
+"""Measures, their averages, and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse, stats
+
+from spokeshave.kernels.metrics import place_cuts, sum_up, tally
+
+TOP = 20
+LARGEST_SCORE = 1e300  # beyond it differences of scores overflow
+N_SUMS = 7  # what the kernels write of each cut
+
+
+class Counts(NamedTuple):
+    """What measures are made of: counts that add up over classes, of any shape.
+
+    Attributes
+    ----------
+    positive, negative : documents of the class, and the others
+    pairs, won : pairs of a positive and a negative document, and those in which the positive has
+        the higher score, ties counting half
+    best_true, best_false : positives and negatives that reach the threshold of the best F1
+    true, false : positives and negatives of a score above 0
+    top, top_true : the documents of highest score, and the positives among them
+    """
+
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+    won: NDArray[np.float64]
+    best_true: NDArray[np.float64]
+    best_false: NDArray[np.float64]
+    true: NDArray[np.float64]
+    false: NDArray[np.float64]
+    top: NDArray[np.float64]
+    top_true: NDArray[np.float64]
+
+
+MEASURES: dict[str, Callable[[Counts], NDArray[np.float64]]] = {
+    "auc": lambda t: t.won / t.pairs,
+    "best_f1": lambda t: 2 * t.best_true / (t.best_true + t.best_false + t.positive),
+    "f1": lambda t: 2 * t.true / (t.true + t.false + t.positive),
+    "accuracy": lambda t: (t.true + t.negative - t.false) / (t.positive + t.negative),
+    "precision_at_20": lambda t: t.top_true / t.top,
+}
+
+
+def measure(name: str, counts: Counts) -> NDArray[np.float64]:
+    """Return a measure of each class, NaN for a class without a document to find.
+
+    Examples
+    --------
+    >>> counts, _ = count_order(np.array([[0.1, -0.2, 0.7]]), np.array([2]))
+    >>> measure("auc", counts)
+    array([1.])
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = MEASURES[name](counts)
+    return np.where(counts.positive > 0, values, np.nan)
+
+
+def pool(counts: Counts, axis: int) -> Counts:
+    """Return the sums along an axis: a measure of them is the micro-average.
+
+    A pair is of one class: scores of classes trained apart are not compared with one another.
+    """
+    return Counts(*(field.sum(axis=axis) for field in counts))
+
+
+def mean_known(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return the mean of what is not NaN, NaN where nothing is left.
+
+    Examples
+    --------
+    >>> mean_known(np.array([[1.0, np.nan], [3.0, np.nan]]), axis=0)
+    array([ 2., nan])
+    """
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0).sum(axis=axis) / known.sum(axis=axis))
+
+
+def count_order(
+    scores: NDArray[np.float64], positives: NDArray[np.intp]
+) -> tuple[Counts, NDArray[np.float64]]:
+    """Return the counts of each row of scores (cuts x documents), and its best threshold.
+
+    A document is taken for a positive when its score reaches the threshold. The scores of the
+    positives are overwritten.
+    """
+    found = np.zeros((len(scores), N_SUMS))
+    if positives.size:
+        of_positives = sort_positives(np.take(scores, positives, axis=1))
+        scores[:, positives] = -np.inf
+        tally(scores, of_positives, _make_table(positives.size), TOP, found)
+    return _name_sums(found, positives.size, scores.shape[1])
+
+
+class Placed(NamedTuple):
+    """Negatives placed among the positives of a class: counts that add up over documents.
+
+    Attributes
+    ----------
+    reached, tied : ndarray of int, of shape (n_cuts, n_positive)
+        Negatives that reach each positive and none above it, and those of the same score.
+    above : ndarray of int, of shape (n_cuts,)
+        Negatives of a score above 0.
+    n_negative : int
+        All negatives.
+    """
+
+    reached: NDArray[np.int64]
+    tied: NDArray[np.int64]
+    above: NDArray[np.int64]
+    n_negative: int
+
+    def merge(self, other: Placed) -> Placed:
+        """Return the counts of these negatives and of others."""
+        return Placed(
+            self.reached + other.reached,
+            self.tied + other.tied,
+            self.above + other.above,
+            self.n_negative + other.n_negative,
+        )
+
+
+def sort_positives(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores of positives (cuts x positives) in ascending order."""
+    found = np.sort(scores, axis=1)
+    if not np.abs(found).max(initial=0) < LARGEST_SCORE:
+        raise ValueError("Scores overflow. Scale the features, to rows of length one say.")
+    return found
+
+
+def place_negatives(
+    scores: NDArray[np.float64], positives: NDArray[np.intp], of_positives: NDArray[np.float64]
+) -> Placed:
+    """Place some documents that are not positives among all that are.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_cuts, n_documents)
+        The scores of some documents; those of positives among them are overwritten.
+    positives : ndarray of int
+        Which of these documents are positives.
+    of_positives : ndarray of shape (n_cuts, n_positive)
+        The scores of the positives among all documents, ascending.
+
+    Returns
+    -------
+    placed : Placed
+    """
+    reached, tied = np.zeros((2, *of_positives.shape), np.int64)
+    above = np.zeros(len(scores), np.int64)
+    if of_positives.size:
+        scores[:, positives] = -np.inf
+        table = _make_table(min(of_positives.shape[1], scores.shape[1]))
+        place_cuts(scores, of_positives, table, reached, tied, above)
+    return Placed(reached, tied, above, scores.shape[1] - positives.size)
+
+
+def count_placed(
+    of_positives: NDArray[np.float64], placed: Placed
+) -> tuple[Counts, NDArray[np.float64]]:
+    """Return what `count_order` returns, from negatives that were placed in parts.
+
+    Examples
+    --------
+    >>> of_positives = np.array([[0.3, 0.7]])
+    >>> none = np.array([], int)
+    >>> some, others = (
+    ...     place_negatives(np.array([row]), none, of_positives) for row in ([0.5], [0.1, 0.9])
+    ... )
+    >>> counts, threshold = count_placed(of_positives, some.merge(others))
+    >>> measure("auc", counts), threshold
+    (array([0.5]), array([0.3]))
+    """
+    n_cuts, n_positive = of_positives.shape
+    found = np.zeros((n_cuts, N_SUMS))
+    if n_positive:
+        sum_up(of_positives, *placed, TOP, found)
+    return _name_sums(found, n_positive, n_positive + placed.n_negative)
+
+
+def _make_table(n_scores: int) -> NDArray[np.uint32]:
+    """Return room for where to look for a score: it takes no part in what is found."""
+    return np.empty((1 << int(4 * n_scores + 16).bit_length()) + 1, np.uint32)
+
+
+def _name_sums(
+    found: NDArray[np.float64], n_positive: int, n_documents: int
+) -> tuple[Counts, NDArray[np.float64]]:
+    n_cuts = len(found)
+    won, best_true, best_false, true, false, top_true, threshold = found.T
+    positive = np.full(n_cuts, float(n_positive))
+    negative = n_documents - positive
+    top = np.full(n_cuts, float(min(TOP, n_documents)))
+    counts = Counts(
+        positive,
+        negative,
+        positive * negative,
+        won,
+        best_true,
+        best_false,
+        true,
+        false,
+        top,
+        top_true,
+    )
+    return counts, threshold
+
+
+class PairedTest(NamedTuple):
+    """A paired t-test: ``mean_difference`` is of the first minus the second, over ``n`` pairs."""
+
+    statistic: float
+    p_value: float
+    mean_difference: float
+    n: int
+
+
+def paired_test(a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided") -> PairedTest:
+    """Test whether two methods differ over the same classes or tasks.
+
+    The macro t-test of Yang and Liu (1999), a pair per class; pairs with a NaN, such as a class
+    without a test document, are left out.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        What each method scored on each class or task, in the same order.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Whether a differs from b, is greater on average, or is less.
+
+    Returns
+    -------
+    test : PairedTest
+        ``p_value`` is 1 where no pair differs (0.5 for a one-sided test).
+
+    Examples
+    --------
+    >>> test = paired_test([0.9, 0.8, 0.7], [0.8, 0.75, 0.68], alternative="greater")
+    >>> round(test.mean_difference, 3), round(test.p_value, 3), test.n
+    (0.057, 0.068, 3)
+    """
+    if alternative not in ("two-sided", "greater", "less"):
+        raise ValueError(
+            f"alternative must be 'two-sided', 'greater' or 'less'. Got {alternative!r} instead."
+        )
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(
+            "a and b must be one number per class or task, in the same order. "
+            f"Got shapes {first.shape} and {second.shape} instead."
+        )
+    difference = (first - second)[~np.isnan(first - second)]
+    if difference.size < 2:
+        raise ValueError(f"A paired test needs two pairs or more. Got {difference.size}.")
+    n, mean = difference.size, float(difference.mean())
+    error = float(difference.std(ddof=1)) / n**0.5
+    statistic = mean / error if error else float(np.copysign(np.inf, mean)) if mean else 0.0
+    tail = stats.t(n - 1).sf
+    p_value = {
+        "two-sided": 2 * tail(abs(statistic)),
+        "greater": tail(statistic),
+        "less": tail(-statistic),
+    }[alternative]
+    return PairedTest(statistic, float(p_value), mean, n)
+
+
+class Agreement(NamedTuple):
+    """Counts of documents; those of classes are arrays with an entry per class.
+
+    Attributes
+    ----------
+    n_documents, n_right : int
+        Documents, and those whose label, or every label, is right.
+    right, true, predicted : ndarray of int, of shape (n_classes,)
+        Documents that are of a class and predicted to be, that are of it, that are predicted to be.
+
+    Examples
+    --------
+    >>> found = compare(np.array(["ash", "oak"]), np.array(["oak", "oak"]), ["ash", "oak"])
+    >>> found.n_right, found.f1.round(2)
+    (1, array([0.  , 0.67]))
+    """
+
+    n_documents: int
+    n_right: int
+    right: NDArray[np.int64]
+    true: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the documents that are right."""
+        return self.n_right / self.n_documents
+
+    @property
+    def f1(self) -> NDArray[np.float64]:
+        """F1 of each class, 0 for one that is neither there nor predicted."""
+        return np.asarray(2 * self.right / np.maximum(self.true + self.predicted, 1))
+
+    @property
+    def micro_f1(self) -> float:
+        """F1 of all decisions together."""
+        total = self.true.sum() + self.predicted.sum()
+        return float(2 * self.right.sum() / max(total, 1))
+
+    def merge(self, other: Agreement) -> Agreement:
+        """Return the counts of two parts together."""
+        pairs: Any = zip(self, other, strict=True)
+        return Agreement(*(a + b for a, b in pairs))
+
+
+def compare(y: Any, predicted: Any, names: Sequence[str]) -> Agreement:
+    """Compare predictions with labels, or an indicator of labels with another.
+
+    A label that is none of the names is wrong whatever is predicted.
+    """
+    if y.ndim == 2:
+        truth, found = (
+            (table.toarray() if sparse.issparse(table) else np.asarray(table)) != 0
+            for table in (y, predicted)
+        )
+        tables = truth & found, truth, found
+        counts = (table.sum(axis=0, dtype=np.int64) for table in tables)
+        return Agreement(len(truth), int((truth == found).all(axis=1).sum()), *counts)
+    number = {name: k for k, name in enumerate(names)}
+    true, guessed = (
+        np.array([number.get(label, -1) for label in labels.tolist()], np.int64)
+        for labels in (np.asarray(y), np.asarray(predicted))
+    )
+    right = true[(true == guessed) & (true >= 0)]
+    counts = (np.bincount(of[of >= 0], minlength=len(names)) for of in (right, true, guessed))
+    return Agreement(true.size, right.size, *counts)

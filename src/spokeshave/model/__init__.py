@@ -1,0 +1,1 @@
+"""Models that predict without training code, and their files."""

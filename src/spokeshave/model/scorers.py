@@ -1,0 +1,236 @@
+"""What a saved model makes of rows of features: the score of each class, without scikit-learn.
+
+Every scorer adds up contributions, one of each feature of a document to each class.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spokeshave.model.inputs import Rows, measure_rows
+
+N_BINS = 2  # levels of a feature that are not values: zeros that are apart, and missing ones
+
+
+@dataclass(frozen=True, eq=False)
+class SparseScorer:
+    """Weights that are stored only for the features that a class keeps.
+
+    Attributes
+    ----------
+    starts : ndarray of shape (n_features + 1,)
+        Where the weights of each feature begin.
+    classes, weights : ndarray of shape (n_weights,)
+        Whose weight it is, and the weight.
+    intercept : ndarray of shape (n_classes,)
+        Intercepts.
+    unit : bool
+        Whether a document is scaled to length one over the features of each class.
+
+    Examples
+    --------
+    >>> scorer = SparseScorer(
+    ...     np.array([0, 1, 3]), np.array([0, 0, 1]), np.array([2.0, 1.0, -1.0]), np.zeros(2), True
+    ... )
+    >>> scorer.score(Rows(np.array([0, 2]), np.array([0, 1]), None)).round(2)
+    array([[ 2.12, -1.  ]])
+    """
+
+    starts: NDArray[np.int64]
+    classes: NDArray[Any]
+    weights: NDArray[np.float32]
+    intercept: NDArray[np.float64]
+    unit: bool
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights there are."""
+        return len(self.weights)
+
+    def list_weights(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Return the features of class k and their weights."""
+        features = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return features[self.classes == k], self.weights[self.classes == k]
+
+    def score(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the score of each document for each class."""
+        scores, squares = self._add_up(rows)
+        if squares is not None:
+            scores /= np.sqrt(np.where(squares > 0, squares, 1))
+        return scores + self.intercept
+
+    def contribute(self, rows: Rows) -> NDArray[np.float64]:
+        """Return what each cell of the rows adds to the score of each class."""
+        cells = np.arange(len(rows.features))
+        alone = rows._replace(indptr=np.append(cells, len(cells)))
+        contribution = self._add_up(alone)[0]
+        squares = self._add_up(rows)[1]
+        if squares is not None:
+            length = np.sqrt(np.where(squares > 0, squares, 1))
+            contribution /= np.repeat(length, np.diff(rows.indptr), axis=0)
+        return contribution
+
+    def _add_up(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return sums of weights (documents x classes) and, where needed, of squared values."""
+        shape = len(rows.indptr) - 1, len(self.intercept)
+        if sys.modules.get("numba") is None:
+            return self._add_up_slowly(rows, shape)
+
+        from spokeshave.kernels.predict import add_weights
+
+        scores = np.zeros(shape)
+        squares = np.zeros(shape) if self.unit else None
+        add_weights(*rows, self.starts, self.classes, self.weights, scores, squares)
+        return scores, squares
+
+    def _add_up_slowly(
+        self, rows: Rows, shape: tuple[int, int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        counts = np.diff(self.starts)[rows.features]
+        ends = np.cumsum(counts)
+        first = np.repeat(self.starts[rows.features] - (ends - counts), counts)
+        weights = first + np.arange(len(first))
+        documents = np.repeat(np.repeat(np.arange(shape[0]), np.diff(rows.indptr)), counts)
+        target = documents * shape[1] + self.classes[weights]
+        values = np.ones(len(counts)) if rows.values is None else rows.values
+        values = np.repeat(values, counts)
+
+        def gather(amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+            sums = np.bincount(target, amounts, minlength=shape[0] * shape[1])
+            return np.asarray(sums, float).reshape(shape)
+
+        scores = gather(values * self.weights[weights])
+        return scores, gather(values * values) if self.unit else None
+
+
+class ShapeTable(NamedTuple):
+    """What each value of each feature becomes: `Shapes`, as far as scoring needs them.
+
+    ``starts`` is where the levels of each feature begin, two bins first; ``probability`` is
+    (classes x levels), and ``prior`` that of each class where nothing is known.
+    """
+
+    starts: NDArray[np.int64]
+    levels: NDArray[np.float64]
+    probability: NDArray[np.float32]
+    prior: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedScorer:
+    """Weights of features that are shaped and scaled for each class, as by `ShapedSVC`.
+
+    Attributes
+    ----------
+    table : ShapeTable or None
+        What values become; None where they stay what they are.
+    is_binary, is_log : bool
+        Whether values become one where they are above zero, and whether probabilities become log
+        odds.
+    base, factor, weights : ndarray of shape (n_classes, n_features)
+        What is taken off a value, what it is then multiplied by, and its weight.
+    norm : {"l2", "l1", "max"} or None
+        The norm of a document that is then made one.
+    intercept : ndarray of shape (n_classes,)
+        Intercepts.
+    """
+
+    table: ShapeTable | None
+    is_binary: bool
+    is_log: bool
+    base: NDArray[np.float32]
+    factor: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    norm: str | None
+    intercept: NDArray[np.float64]
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights there are."""
+        return int(np.count_nonzero(self.weights))
+
+    def list_weights(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Return the features of class k and their weights."""
+        return np.arange(self.weights.shape[1]), self.weights[k]
+
+    def score(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the score of each document for each class."""
+        n_documents = len(rows.indptr) - 1
+        documents = np.repeat(np.arange(n_documents), np.diff(rows.indptr))
+        scores = np.empty((n_documents, len(self.intercept)))
+        contribution = self.contribute(rows)
+        for k, intercept in enumerate(self.intercept):
+            scores[:, k] = np.bincount(documents, contribution[:, k], minlength=n_documents)
+            scores[:, k] += intercept
+        return scores
+
+    def contribute(self, rows: Rows) -> NDArray[np.float64]:
+        """Return what each cell of the rows adds to the score of each class."""
+        features = rows.features
+        values = np.ones(len(features)) if rows.values is None else rows.values
+        if self.is_binary:
+            values = (values > 0).astype(float)
+        places = None if self.table is None else find_levels(self.table, features, values)
+        contribution = np.empty((len(features), len(self.intercept)))
+        for k in range(len(self.intercept)):
+            if self.table is not None and places is not None:
+                image = self._draw(self.table, k, *places)
+            else:
+                image = values
+            image = (image - self.base[k, features]) * self.factor[k, features]
+            if self.norm is not None:
+                length = measure_rows(rows.indptr, image, self.norm)
+                image /= np.repeat(length, np.diff(rows.indptr))
+            contribution[:, k] = image * self.weights[k, features]
+        return contribution
+
+    def _draw(
+        self, table: ShapeTable, k: int, left: NDArray[np.int64], share: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what values become for class k, given the levels they are at or above."""
+        probability = table.probability[k].astype(float)
+        right = np.minimum(left + 1, len(probability) - 1)
+        found = probability[left] + share * (probability[right] - probability[left])
+        found = np.where(left < 0, table.prior[k], found)
+        return np.asarray(np.log(found / (1 - found)) if self.is_log else found)
+
+
+def find_levels(
+    table: ShapeTable, features: NDArray[Any], values: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the level that each value is at or just above, and how far on its way to the next.
+
+    A value beyond the known ones is at the nearest, a missing one in its bin, and one of a feature
+    without values at level -1.
+
+    Examples
+    --------
+    >>> table = ShapeTable(
+    ...     np.array([0, 4]), np.array([0, 0, 1.0, 3.0]), np.zeros((1, 4)), None
+    ... )
+    >>> find_levels(table, np.array([0, 0]), np.array([1.5, 9.0]))
+    (array([2, 3]), array([0.25, 0.  ]))
+    """
+    first, end = table.starts[features] + N_BINS, table.starts[1:][features]
+    low, high = first.copy(), end.copy()
+    while (low < high).any():  # bisection of all cells at once, for the first level above each
+        middle = (low + high) // 2
+        is_open = low < high
+        is_above = is_open & ~(table.levels[np.where(is_open, middle, 0)] <= values)
+        low = np.where(is_open & ~is_above, middle + 1, low)
+        high = np.where(is_above, middle, high)
+    left = np.maximum(low - 1, first)
+    is_missing, has_none = np.isnan(values), first == end
+    left = np.where(has_none, 0, left)
+    below = table.levels[left]
+    above = table.levels[np.where(low < end, low, left)]
+    is_between = (first < low) & (low < end) & (below != values) & ~has_none & ~is_missing
+    share = np.zeros(len(values))
+    share[is_between] = ((values - below) / np.where(is_between, above - below, 1))[is_between]
+    left = np.where(has_none, -1, left)
+    return np.where(is_missing, first - 1, left), share

@@ -1,0 +1,1 @@
+"""Criteria that order features."""

@@ -1,0 +1,424 @@
+"""The order of features: how much each one tells about each class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import logit, ndtri, rel_entr
+from sklearn.base import clone
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+
+from spokeshave.kernels.ranking import order_nonzero
+from spokeshave.ranking.learners import (
+    bayes_point,
+    exponentiated_gradient,
+    least_squares,
+    perceptron,
+    widrow_hoff,
+    winnow,
+)
+from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.utils.validation import binarize, check_targets, tidy
+
+SMALLEST_RATE = 0.0005  # Forman's: the rates of Bi-Normal Separation stay this far off 0 and 1
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """How much each feature tells about each class.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_classes, n_features)
+        The higher, the better. Zero means that a feature tells nothing.
+    classes : ndarray of shape (n_classes,)
+        Whose features the rows rank: the second of two classes, every one of more, the column
+        numbers of multilabel targets.
+    by : str
+        The criterion.
+
+    Examples
+    --------
+    >>> from spokeshave import rank_features
+    >>> X = [[1, 1, 0], [1, 0, 0], [0, 1, 2], [0, 0, 1]]
+    >>> ranking = rank_features(X, ["oak", "oak", "yew", "yew"], by="chi2")
+    >>> ranking.classes
+    array(['yew'], dtype='<U3')
+    >>> ranking.scores
+    array([[2., 0., 3.]])
+    >>> ranking.order
+    array([[2, 0, 1]])
+    >>> ranking.n_ranked
+    array([2])
+    """
+
+    scores: NDArray[np.float64]
+    classes: NDArray[Any]
+    by: str
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Features from best to worst; equals by their number, and those of score zero last."""
+        descending = np.where(self.scores == 0, np.inf, -self.scores)
+        return np.argsort(descending, axis=1, kind="stable")
+
+    @property
+    def n_ranked(self) -> NDArray[np.intp]:
+        """Number of features with a nonzero score, per class."""
+        return np.asarray(np.count_nonzero(self.scores, axis=1))
+
+    def list_ranked(self, k: int) -> NDArray[np.uint32]:
+        """Return the features of nonzero score of one row, from best to worst."""
+        return order_nonzero(self.scores[k])
+
+    def aggregate(self, how: str = "max") -> Ranking:
+        """Return one ranking for all classes, for a vocabulary that they share.
+
+        Parameters
+        ----------
+        how : {"max", "mean"}, default="max"
+            What a feature's scores become.
+
+        Returns
+        -------
+        ranking : Ranking
+            With one row, of class ``"all"``.
+        """
+        if how not in ("max", "mean"):
+            raise ValueError(f"how must be 'max' or 'mean'. Got {how!r} instead.")
+        scores = getattr(self.scores, how)(axis=0, keepdims=True)
+        return Ranking(scores, np.array(["all"]), self.by)
+
+
+def rank_features(
+    X: Any,
+    y: Any,
+    by: str = "normal",
+    *,
+    estimator: Any = None,
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+) -> Ranking:
+    """Rank the features of each class against the rest.
+
+    A feature that never occurs scores zero, and so do all features of a class that has no
+    document, or every one.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_documents, n_features)
+        Documents. A feature occurs where its value is not zero.
+    y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+        Labels, or a column of zeros and ones per class, dense or sparse.
+    by : str, default="normal"
+        The criterion.
+
+        - ``"normal"``: the absolute weight in a linear SVM.
+        - ``"information_gain"``: mutual information of occurrence and class, in nats.
+        - ``"chi2"``: the statistic of scikit-learn's ``chi2``; values must not be negative.
+        - ``"odds_ratio"``: the logarithm of the odds of occurring in the class over those of
+          occurring outside; features that speak against the class score below zero.
+        - ``"bns"``: Bi-Normal Separation of occurrence in and outside the class.
+        - ``"hellinger"``: Hellinger distance of the same, from 0 to 1.
+        - ``"naive_bayes"``: the absolute weight in multinomial naive Bayes; values must not be
+          negative.
+        - ``"perceptron"``, ``"bayes_point"``, ``"winnow"`` (values must not be negative),
+          ``"widrow_hoff"``, ``"exponentiated_gradient"``, ``"least_squares"``: the absolute
+          weight in that learner, as :mod:`spokeshave.learners` describes it.
+        - ``"random"``: a number drawn from between 0 and 1.
+    estimator : estimator, optional
+        The linear model whose weights ``by="normal"`` takes, by default a
+        :class:`~spokeshave.DualLinearSVC`. One that is fitted is used as it is, and otherwise a
+        clone is fitted.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random scores, and of the order in which a learner visits the documents.
+    n_jobs : int, optional
+        Threads; -1 for all cores. The result is the same whatever it is.
+
+    Returns
+    -------
+    ranking : Ranking
+        A row of scores per class; one row for two classes, for the second of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spokeshave import rank_features
+    >>> X, y = load_iris(return_X_y=True)
+    >>> rank_features(X, y == 2, random_state=0).order
+    array([[3, 2, 1, 0]])
+    """
+    check_criterion(by)
+    if estimator is not None and by != "normal":
+        raise ValueError(f"estimator is for by='normal' only. Got by={by!r} as well.")
+    given = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    X = tidy(given)
+    check_sign(X, by)
+    y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
+    check_consistent_length(X, y)
+    targets = check_targets(y)
+    classes, indicator = binarize(targets)
+    if by == "normal":
+        if estimator is None:
+            estimator = DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
+        documents = X if sparse.issparse(given) else given  # some models take none that are sparse
+        coef = _find_coef(estimator, documents, targets if targets.ndim == 1 else y)
+        scores = np.abs(_check_coef(coef, (indicator.shape[1], X.shape[1])))
+    else:
+        scores = _score(by, X, indicator, check_random_state(random_state), n_jobs)
+    _blank(scores, X, indicator)
+    return Ranking(scores, classes[-len(scores) :], by)
+
+
+def rank_by_normal(coef: Any, classes: Any) -> Ranking:
+    """Rank features by the weights of a fitted linear model.
+
+    Parameters
+    ----------
+    coef : {ndarray, sparse matrix} of shape (n_classes, n_features) or (n_features,)
+        The model's ``coef_``.
+    classes : array-like
+        The model's ``classes_``; where they are two and the weights one row, it is the second's.
+
+    Returns
+    -------
+    ranking : Ranking
+        The absolute weights.
+
+    Examples
+    --------
+    >>> from spokeshave.ranking.criteria import rank_by_normal
+    >>> rank_by_normal([[0.5, 0.0, -2.0]], ["ham", "spam"]).order
+    array([[2, 0, 1]])
+    """
+    scores = np.abs(_to_rows(coef))
+    return Ranking(scores, np.asarray(classes)[-len(scores) :], "normal")
+
+
+class Tally(NamedTuple):
+    """What the documents inside and outside a class have of each feature, and how many they are."""
+
+    inside: NDArray[np.float64]
+    outside: NDArray[np.float64]
+    n_inside: int
+    n_outside: int
+
+    @property
+    def rates(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The share of the documents inside, and of those outside, that have each feature."""
+        return self.inside / self.n_inside, self.outside / self.n_outside
+
+
+class Sums(NamedTuple):
+    """What documents have of each feature; the sums of two sets of documents add up.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n_features,)
+        What all documents have.
+    by_class : csr_matrix of shape (n_classes, n_features)
+        What those of each class have.
+    sizes : ndarray of shape (n_classes,)
+        Documents of each class.
+    n_documents : int
+        All documents.
+    """
+
+    total: NDArray[np.float64]
+    by_class: sparse.csr_matrix
+    sizes: NDArray[np.int64]
+    n_documents: int
+
+    def merge(self, other: Sums) -> Sums:
+        """Return the sums of these documents and of others."""
+        return Sums(
+            self.total + other.total,
+            self.by_class + other.by_class,
+            self.sizes + other.sizes,
+            self.n_documents + other.n_documents,
+        )
+
+    def tally(self) -> Iterator[Tally]:
+        """Yield what is inside and outside of every class."""
+        for row, size in zip(self.by_class, self.sizes.tolist(), strict=True):
+            inside = row.toarray().ravel()
+            yield Tally(inside, self.total - inside, size, self.n_documents - size)
+
+
+def sum_values(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
+    """Return the sums of each feature's values, in O(nonzeros x labels)."""
+    total = np.ones(X.shape[0]) @ X
+    by_class = sparse.csr_matrix(indicator.T.astype(np.float64) @ X)
+    return Sums(total, by_class, np.diff(indicator.indptr).astype(np.int64), X.shape[0])
+
+
+def sum_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
+    """Return the number of documents with each feature."""
+    ones = np.ones(X.nnz)
+    return sum_values(sparse.csr_matrix((ones, X.indices, X.indptr), X.shape), indicator)
+
+
+def tally_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Iterator[Tally]:
+    """Yield the number of documents with each feature for every class: true and false positives."""
+    return sum_presence(X, indicator).tally()
+
+
+def information_gain(tally: Tally) -> NDArray[np.float64]:
+    """Return the mutual information of presence and class, in nats."""
+    n = tally.n_inside + tally.n_outside
+    present = tally.inside + tally.outside
+    gain = np.zeros_like(present)
+    for having, size in zip(tally[:2], tally[2:], strict=True):
+        for cell, column in ((having, present), (size - having, n - present)):
+            gain += rel_entr(cell / n, size / n * (column / n))
+    # Rounding must not make a feature of no use one of little use.
+    is_independent = tally.inside * tally.n_outside == tally.outside * tally.n_inside
+    return np.where(is_independent, 0.0, np.maximum(gain, 0))
+
+
+def chi2(tally: Tally) -> NDArray[np.float64]:
+    """Return the chi-squared statistic of sums of values against those of independence."""
+    excess = tally.inside * tally.n_outside - tally.outside * tally.n_inside
+    scale = (tally.inside + tally.outside) * (tally.n_inside * tally.n_outside)
+    return excess**2 / np.where(scale > 0, scale, 1.0)
+
+
+def odds_ratio(tally: Tally) -> NDArray[np.float64]:
+    """Return the log odds ratio of Mladenić and Grobelnik (1999): rates off 0 and 1 by 1/n^2."""
+    margin = 1 / (tally.n_inside + tally.n_outside) ** 2
+    tpr, fpr = (np.clip(rate, margin, 1 - margin) for rate in tally.rates)
+    return np.asarray(logit(tpr) - logit(fpr))
+
+
+def bns(tally: Tally) -> NDArray[np.float64]:
+    """Return the Bi-Normal Separation of presence."""
+    return bi_normal_separation(*tally.rates)
+
+
+def bi_normal_separation(tpr: NDArray[np.float64], fpr: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far apart the normal distribution puts two rates (Forman 2003)."""
+    tpr, fpr = (np.clip(rate, SMALLEST_RATE, 1 - SMALLEST_RATE) for rate in (tpr, fpr))
+    return np.asarray(np.abs(ndtri(tpr) - ndtri(fpr)))
+
+
+def hellinger(tally: Tally) -> NDArray[np.float64]:
+    """Return the Hellinger distance of presence inside and outside the class."""
+    tpr, fpr = tally.rates
+    with_it, without = np.sqrt(tpr) - np.sqrt(fpr), np.sqrt(1 - tpr) - np.sqrt(1 - fpr)
+    return np.asarray(np.sqrt((with_it**2 + without**2) / 2))
+
+
+def naive_bayes(tally: Tally) -> NDArray[np.float64]:
+    """Return the absolute weights of multinomial naive Bayes, smoothed by one."""
+    inside, outside = (np.log(having + 1) - np.log((having + 1).sum()) for having in tally[:2])
+    return np.asarray(np.abs(inside - outside))
+
+
+_BY_PRESENCE: dict[str, Callable[[Tally], NDArray[np.float64]]] = {
+    "information_gain": information_gain,
+    "odds_ratio": odds_ratio,
+    "bns": bns,
+    "hellinger": hellinger,
+}
+_BY_VALUES: dict[str, Callable[[Tally], NDArray[np.float64]]] = {
+    "chi2": chi2,
+    "naive_bayes": naive_bayes,
+}
+_BY_LEARNING: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "perceptron": perceptron,
+    "winnow": winnow,
+    "widrow_hoff": widrow_hoff,
+    "exponentiated_gradient": exponentiated_gradient,
+    "bayes_point": bayes_point,
+}
+COUNTED = (*_BY_PRESENCE, *_BY_VALUES)  # what depends on sums over the documents alone
+CRITERIA = ("normal", *COUNTED, *_BY_LEARNING, "least_squares", "random")
+
+
+def _score(
+    by: str,
+    X: sparse.csr_matrix,
+    indicator: sparse.csc_matrix,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+) -> NDArray[np.float64]:
+    """Return the scores by any criterion but the normal."""
+    if by == "random":
+        shape = indicator.shape[1], X.shape[1]
+        return np.asarray(rng.uniform(np.nextafter(0, 1), 1, shape))
+    if by in COUNTED:
+        return score_sums(by, sum_for(by, X, indicator))
+    if by == "least_squares":
+        return np.abs(least_squares(X, indicator))
+    return np.abs(_BY_LEARNING[by](X, indicator, seed=rng.randint(2**31), n_jobs=n_jobs))
+
+
+def sum_for(by: str, X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
+    """Return the sums that a criterion depends on: of presence, or of values."""
+    return (sum_presence if by in _BY_PRESENCE else sum_values)(X, indicator)
+
+
+def score_sums(by: str, sums: Sums) -> NDArray[np.float64]:
+    """Return the scores by a criterion that depends on sums alone, a row per class."""
+    criterion = (_BY_PRESENCE | _BY_VALUES)[by]
+    scores = np.zeros(sums.by_class.shape)
+    for row, tally in zip(scores, sums.tally(), strict=True):
+        if tally.n_inside and tally.n_outside:
+            row[:] = criterion(tally)
+    scores[:, sums.total == 0] = 0  # never seen: none of the values is negative
+    return scores
+
+
+def check_criterion(by: str) -> None:
+    """Raise a sentence about a criterion that there is none of."""
+    if by not in CRITERIA:
+        names = ", ".join(map(repr, CRITERIA))
+        raise ValueError(f"by must be one of {names}. Got {by!r} instead.")
+
+
+def check_sign(X: sparse.csr_matrix, by: str) -> None:
+    """Raise a sentence about a negative value where a criterion allows none."""
+    if by in (*_BY_VALUES, "winnow") and X.data.min(initial=0) < 0:
+        raise ValueError(
+            f"{by} needs values that are not negative. Got {X.data.min():g} among those of X; "
+            "shift the features or choose another criterion."
+        )
+
+
+def _find_coef(estimator: Any, X: Any, y: Any) -> Any:
+    """Return the weights of a fitted model, or of a clone fitted here."""
+    model = estimator if hasattr(estimator, "coef_") else clone(estimator).fit(X, y)
+    if not hasattr(model, "coef_"):
+        raise ValueError(
+            "estimator must be a linear model, with a coef_ once it is fitted. "
+            f"Got {estimator!r} instead."
+        )
+    return model.coef_
+
+
+def _check_coef(coef: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
+    weights = _to_rows(coef)
+    if weights.shape != shape:
+        raise ValueError(
+            f"estimator must have a coef_ of shape {shape}, classes by features. "
+            f"Got {weights.shape} instead."
+        )
+    return weights
+
+
+def _to_rows(coef: Any) -> NDArray[np.float64]:
+    dense = coef.toarray() if sparse.issparse(coef) else coef
+    return np.atleast_2d(np.asarray(dense, np.float64))
+
+
+def _blank(scores: NDArray[np.float64], X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> None:
+    """Set to zero what nothing can be told about: features never seen, classes of none or all."""
+    n_inside = np.diff(indicator.indptr)
+    scores[:, np.bincount(X.indices, minlength=X.shape[1]) == 0] = 0
+    scores[(n_inside == 0) | (n_inside == X.shape[0])] = 0

@@ -1,0 +1,112 @@
+"""Rankings from ever smaller parts of the training documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from spokeshave.ranking.criteria import Ranking, check_criterion, rank_features
+from spokeshave.utils.validation import binarize, check_documents
+
+HALVES = (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
+FINEST = 1000  # largest denominator that a share is written with
+
+
+def rank_subsets(
+    X: Any,
+    y: Any,
+    shares: Iterable[float] = HALVES,
+    by: str = "normal",
+    *,
+    estimator: Any = None,
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+) -> dict[str, Ranking]:
+    """Rank the features by random parts of the documents, each inside the next larger one.
+
+    Where all documents do not fit into memory, features are ranked by some of them, and what is
+    too rare to be among those is not ranked at all.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_documents, n_features)
+        Documents.
+    y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+        Labels, or a column of zeros and ones per class. A class without a document in a part has
+        zeros for scores.
+    shares : iterable of float, default=(1, 1/2, 1/4, 1/8, 1/16)
+        Parts of the documents.
+    by : str, default="normal"
+        The criterion, as in `rank_features`.
+    estimator : estimator, optional
+        As in `rank_features`, not fitted; one that takes an indicator of the classes, as a
+        `DualLinearSVC` does.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of documents, and of each ranking.
+    n_jobs : int, optional
+        Threads; -1 for all cores.
+
+    Returns
+    -------
+    rankings : dict of str to Ranking
+        Under the names of criterion and share, such as ``"normal 1/2"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from spokeshave import rank_subsets
+    >>> X, y = load_digits(return_X_y=True)
+    >>> rankings = rank_subsets(X, y, (1, 1 / 4), by="chi2", random_state=0)
+    >>> list(rankings)
+    ['chi2 1', 'chi2 1/4']
+    >>> [int(ranking.n_ranked.max()) for ranking in rankings.values()]
+    [61, 59]
+    """
+    check_criterion(by)
+    X, y = check_documents(X, y)
+    sizes = {_name(by, share): _count(share, X.shape[0]) for share in shares}
+    classes, indicator = binarize(y)
+    names = classes[-indicator.shape[1] :]
+    rows = sparse.csr_matrix(indicator)
+    rng = check_random_state(random_state)
+    order = rng.permutation(X.shape[0])
+    options = {"estimator": estimator, "random_state": random_state, "n_jobs": n_jobs}
+    return {
+        name: _rank(X, rows, np.sort(order[:size]), by, names, options)
+        for name, size in sizes.items()
+    }
+
+
+def _rank(
+    X: sparse.csr_matrix,
+    indicator: sparse.csr_matrix,
+    documents: NDArray[np.intp],
+    by: str,
+    names: NDArray[Any],
+    options: dict[str, Any],
+) -> Ranking:
+    """Rank by some documents; the indicator keeps the classes that they lack."""
+    found = rank_features(X[documents], indicator[documents], by, **options)
+    return Ranking(found.scores, names, by)
+
+
+def _name(by: str, share: Any) -> str:
+    if not isinstance(share, Real) or not 0 < float(share) <= 1:
+        raise ValueError(f"shares must be above 0 and up to 1. Got {share!r} instead.")
+    return f"{by} {Fraction(float(share)).limit_denominator(FINEST)}"
+
+
+def _count(share: float, n_documents: int) -> int:
+    size = round(share * n_documents)
+    if size < 1:
+        raise ValueError(
+            f"shares must leave one of the {n_documents} documents at least. Got {share!r} instead."
+        )
+    return size

@@ -1,0 +1,1 @@
+"""Estimators that choose how many features to keep."""

@@ -1,0 +1,1 @@
+"""Feature values shaped and scaled to suit a linear weight."""

@@ -1,0 +1,1 @@
+"""Linear SVMs in the dual, one class against the rest."""

@@ -1,0 +1,389 @@
+"""The linear SVM that keeps its dual."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from spokeshave.svm.calibration import fit_sigmoids, halve
+from spokeshave.svm.one_vs_rest import OneVsRestMixin
+from spokeshave.svm.solver import Problem, Solution, Stop, solve, take_documents
+from spokeshave.utils.validation import binarize, check_targets, tidy
+
+
+def _has_probability(model: DualLinearSVC) -> bool:
+    if not model.probability:
+        raise AttributeError("predict_proba needs probability=True when the model is made.")
+    return True
+
+
+class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear support vector classifier that returns its dual, for every class.
+
+    Solves the same problem as :class:`sklearn.svm.LinearSVC` with ``dual=True``, one class against
+    the rest, by dual coordinate descent over all classes at once. The result is the same whatever
+    ``n_jobs`` is.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a training error, per document.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        What an error costs.
+    tol : float, default=1e-3
+        Descent on a class stops when ``duality_gap_ <= tol * objective_``, measured in float64
+        over all documents: the objective is then within that share of the optimum.
+    max_iter : int, default=1000
+        Passes over the documents that still move, at most, per class.
+    class_weight : dict or "balanced", optional
+        Factors of C per class, as in LinearSVC: with more than two classes they weigh a class's
+        own documents against the rest. With multilabel targets the keys are column numbers, and
+        "balanced" balances each column by itself.
+    fit_intercept : bool or "free", default=True
+        Whether to add an intercept: one that is regularised as any other weight, as LIBLINEAR's
+        is, or "free", one that is not, as SMO's and LIBSVM's. With a small C and uneven classes
+        they differ much; a free one takes two to three times as long.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight is the intercept. The weight is regularised as
+        any other: a larger value makes the intercept freer.
+    probability : bool or "training", default=False
+        Whether to fit Platt's sigmoid on the scores of a 2-fold cross-validation, for
+        ``predict_proba``. Costs two more fits on half the documents each. "training" fits it on
+        the scores that the training documents get, which costs nothing and is too sure of itself.
+    warm_start : bool, default=False
+        Whether to start from the dual of the fit before, stretched to the new C. The documents
+        and classes must be the same ones; their features, C and weights may differ.
+    n_jobs : int, optional
+        Threads; -1 for all cores.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order in which documents are visited.
+
+    Attributes
+    ----------
+    C_ : float
+        C of the last fit.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels; column numbers for multilabel targets.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights; one row for two classes. ``dual_coef_ @ X`` to rounding.
+    intercept_ : ndarray of shape (n_classes,)
+        Intercepts.
+    dual_coef_ : csr_matrix of shape (n_classes, n_documents)
+        y times alpha of every document and class.
+    support_ : ndarray
+        Documents with a nonzero alpha in any class.
+    objective_ : ndarray of shape (n_classes,)
+        Primal objective reached.
+    duality_gap_ : ndarray of shape (n_classes,)
+        Primal minus dual objective.
+    calibration_ : ndarray of shape (2, n_classes)
+        Slope and offset of each class's sigmoid; only with ``probability``.
+    multilabel_ : bool
+        Whether the targets were an indicator matrix.
+    n_iter_ : int
+        Most passes over the documents that a class took.
+    n_features_in_ : int
+        Features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from spokeshave import DualLinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DualLinearSVC(C=0.1, random_state=0).fit(X, y)
+    >>> model.dual_coef_.shape
+    (3, 150)
+    >>> bool((model.duality_gap_ <= model.tol * model.objective_).all())
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: dict[Any, float] | str | None = None,
+        fit_intercept: bool | str = True,
+        intercept_scaling: float = 1.0,
+        probability: bool | str = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.probability = probability
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Train every class against the rest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents; a dense table is converted to sparse rows.
+        y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+            Labels, or a column of zeros and ones per class, dense or sparse.
+        sample_weight : array-like of shape (n_documents,), optional
+            Factors of C per document, none negative.
+
+        Returns
+        -------
+        self : DualLinearSVC
+        """
+        self.check_parameters()
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
+        )
+        X, y, weight = tidy(X), check_targets(y), _check_weight(sample_weight, X)
+        self.classes_, indicator = binarize(y)
+        self.multilabel_ = y.ndim == 2
+        start = self._find_start(indicator) if self.warm_start else None
+        problem = pose(self, X, y, indicator, weight)
+        rng = check_random_state(self.random_state)
+        solution = self._solve(problem, rng, start)
+        self.C_ = self.C
+        self.dual_coef_ = solution.dual_coef
+        self.support_ = np.unique(solution.dual_coef.indices)
+        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        self.objective_, self.duality_gap_ = solution.objective, solution.gap
+        self.n_iter_ = int(solution.n_passes.max())
+        self._warn_if_stopped_early()
+        self._forget_calibration()
+        if self.probability:
+            self._calibrate(problem, y, rng)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the signed distance of each document to each class's hyperplane, times |w|.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return self._shape_scores(scores)
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class by Platt's sigmoid; needs ``probability=True``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_documents, n_classes)
+            Of each class by itself for multilabel targets; otherwise they sum to one.
+        """
+        return self._calibrate_scores(self.decision_function(X))
+
+    def check_parameters(self) -> None:
+        for name in ("C", "tol", "intercept_scaling"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+                raise ValueError(f"{name} must be a positive number. Got {value!r} instead.")
+        if self.loss not in ("hinge", "squared_hinge"):
+            raise ValueError(f"loss must be 'hinge' or 'squared_hinge'. Got {self.loss!r} instead.")
+        if self.fit_intercept not in (True, False, "free"):
+            raise ValueError(
+                f"fit_intercept must be True, False or 'free'. Got {self.fit_intercept!r} instead."
+            )
+        if self.probability not in (True, False, "training"):
+            raise ValueError(
+                f"probability must be True, False or 'training'. Got {self.probability!r} instead."
+            )
+        max_iter: Any = self.max_iter
+        if not isinstance(max_iter, Integral) or int(max_iter) < 1:
+            raise ValueError(f"max_iter must be a positive integer. Got {max_iter!r} instead.")
+
+    def _solve(
+        self,
+        problem: Problem,
+        rng: np.random.RandomState,
+        start: sparse.csr_matrix | None = None,
+    ) -> Solution:
+        stop = Stop(self.tol, self.max_iter)
+        return solve(problem, stop, seed=rng.randint(2**31), start=start, n_jobs=self.n_jobs)
+
+    def _find_start(self, indicator: sparse.csc_matrix) -> sparse.csr_matrix | None:
+        """Return the dual of the fit before, if there was one, stretched to the new C."""
+        if not hasattr(self, "dual_coef_"):
+            return None
+        if self.dual_coef_.shape != indicator.shape[::-1]:
+            n_classes, n_documents = self.dual_coef_.shape
+            raise ValueError(
+                f"warm_start needs the {n_documents} documents and {n_classes} classes of the fit "
+                f"before. Got {indicator.shape[0]} and {indicator.shape[1]} instead; "
+                "set warm_start=False to start anew."
+            )
+        return self.dual_coef_ * (self.C / self.C_)
+
+    def _warn_if_stopped_early(self) -> None:
+        relative_gap = self.duality_gap_ / self.objective_
+        worst = int(relative_gap.argmax())
+        if relative_gap[worst] > self.tol:
+            name = self.classes_[worst if len(relative_gap) > 1 else -1]
+            warnings.warn(
+                f"Stopped after max_iter={self.max_iter} passes with a relative duality gap of "
+                f"{relative_gap[worst]:.2g} for class {name!r}, above tol={self.tol:g}. "
+                "Raise max_iter or tol, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _calibrate(self, problem: Problem, y: Any, rng: np.random.RandomState) -> None:
+        """Fit Platt's sigmoid on scores that each half of the documents gets from the other.
+
+        Or on those that documents get from the model they train.
+        """
+        if self.probability == "training":
+            scores = problem.X @ self.coef_.T + self.intercept_
+        else:
+            scores = np.empty(problem.indicator.shape)
+            for train, test in halve(y, rng):
+                half = self._solve(take_documents(problem, train), rng)
+                scores[test] = problem.X[test] @ half.coef.T + half.intercept
+        self.calibration_ = fit_sigmoids(scores, problem.indicator, problem.weight)
+
+
+def make_svc(
+    estimator: DualLinearSVC | None, n_jobs: int | None, random_state: Any
+) -> DualLinearSVC:
+    """Return a clone of the SVM, or the default one."""
+    if estimator is None:
+        return DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
+    if not isinstance(estimator, DualLinearSVC):
+        raise ValueError(
+            f"estimator must be a DualLinearSVC. Got {type(estimator).__name__} instead."
+        )
+    model: DualLinearSVC = clone(estimator)
+    return model
+
+
+def pose(
+    model: DualLinearSVC,
+    X: Any,
+    y: Any,
+    indicator: sparse.csc_matrix,
+    weight: NDArray[np.float64],
+) -> Problem:
+    """Return the problem that a model's parameters and the data stand for."""
+    if y.ndim == 2:
+        classes, sizes = np.arange(y.shape[1]), weight @ indicator
+    else:
+        classes, codes = np.unique(y, return_inverse=True)
+        sizes = np.bincount(codes, weight)
+    box, ridge, bias = price_errors(model, classes, sizes, weight.sum(), y.ndim == 2)
+    return Problem(X, indicator, weight, box, ridge, bias)
+
+
+def price_errors(
+    model: DualLinearSVC,
+    classes: NDArray[Any],
+    sizes: NDArray[np.float64],
+    total: float,
+    is_multilabel: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return box, ridge and bias of the problem that a model's parameters stand for.
+
+    ``sizes`` are the documents of each class, and ``total`` of all.
+    """
+    factors = _weigh_classes(model.class_weight, classes, sizes, total, is_multilabel)
+    if not ((factors > 0) & (factors < np.inf)).all():
+        raise ValueError(
+            "class_weight must give every class a positive factor. "
+            f"Got {model.class_weight!r} instead."
+        )
+    if model.loss == "hinge":
+        box, ridge = model.C * factors, np.zeros_like(factors)
+    else:
+        box, ridge = np.full_like(factors, np.inf), 0.5 / (model.C * factors)
+    bias = float(model.intercept_scaling) ** 2 if model.fit_intercept else 0.0
+    return box, ridge, np.inf if model.fit_intercept == "free" else bias
+
+
+def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:
+    if sample_weight is None:
+        return np.ones(X.shape[0])
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight must be one number per document. Got {weight.ndim}D.")
+    check_consistent_length(X, weight)
+    if (weight < 0).any() or not weight.any():
+        raise ValueError("sample_weight must not be negative, nor zero for every document.")
+    return np.asarray(weight)
+
+
+def _weigh_classes(
+    class_weight: dict[Any, float] | str | None,
+    classes: NDArray[Any],
+    sizes: NDArray[np.float64],
+    total: float,
+    is_multilabel: bool,
+) -> NDArray[np.float64]:
+    """Return the factors of C (classes x 2) for the negatives and the positives of each class."""
+    if is_multilabel:
+        return _weigh_columns(class_weight, sizes, total)
+    if class_weight == "balanced":
+        with np.errstate(divide="ignore"):  # a class without any weight is refused
+            found = total / (len(classes) * sizes)
+    else:
+        found = compute_class_weight(class_weight, classes=classes, y=classes)
+    if len(classes) == 2:
+        return np.asarray(found[None, :])
+    return np.column_stack([np.ones(len(classes)), found])
+
+
+def _weigh_columns(
+    class_weight: dict[Any, float] | str | None, sizes: NDArray[np.float64], total: float
+) -> NDArray[np.float64]:
+    if class_weight == "balanced":
+        both = np.column_stack([total - sizes, sizes])
+        return np.asarray(total / (2 * np.where(both > 0, both, total / 2)))
+    factors = np.ones((len(sizes), 2))
+    if class_weight is not None:
+        by_column = _check_columns(class_weight, len(sizes))
+        factors[list(by_column), 1] = list(by_column.values())
+    return factors
+
+
+def _check_columns(class_weight: Any, n_classes: int) -> dict[int, float]:
+    if isinstance(class_weight, dict) and set(class_weight) <= set(range(n_classes)):
+        return class_weight
+    raise ValueError(
+        "class_weight must be 'balanced' or a dict of factors with column numbers from 0 to "
+        f"{n_classes - 1} as keys. Got {class_weight!r} instead."
+    )

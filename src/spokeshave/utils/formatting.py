@@ -1,0 +1,81 @@
+"""Numbers, shares and sizes as text, and sizes read from text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+LABELS = {
+    "auc": "AUC",
+    "best_f1": "best F1",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "precision_at_20": "precision@20",
+}
+
+
+def name_measure(average: str, measure: str) -> str:
+    """Name the average of a measure.
+
+    Examples
+    --------
+    >>> name_measure("macro", "f1"), name_measure("micro", "best_f1")
+    ('macro-F1', 'micro best F1')
+    """
+    return f"{average}{'-' if measure == 'f1' else ' '}{LABELS[measure]}"
+
+
+def write_share(value: float) -> str:
+    """Write a number between 0 and 1 without the zero before the point.
+
+    Examples
+    --------
+    >>> write_share(0.8714), write_share(1.0)
+    ('.871', '1.000')
+    """
+    return f"{value:.3f}".removeprefix("0")
+
+
+def write_size(n_bytes: int) -> str:
+    """Write a number of bytes in the unit that suits it.
+
+    Examples
+    --------
+    >>> write_size(512), write_size(190_200), write_size(2_340_000)
+    ('512 bytes', '190 KB', '2.3 MB')
+    >>> write_size(8_200_000_000)
+    '8.2 GB'
+    """
+    if n_bytes < 1000:
+        return f"{n_bytes} bytes"
+    if n_bytes < 1_000_000:
+        return f"{n_bytes / 1000:.0f} KB"
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes < 1_000_000_000 else f"{n_bytes / 1e9:.1f} GB"
+
+
+UNITS = {
+    "": 1,
+    **{f"{letter}B": 1000**power for power, letter in enumerate(("", "K", "M", "G", "T"))},
+    **{f"{letter}IB": 1024**power for power, letter in enumerate("KMGT", 1)},
+}
+
+
+def parse_size(size: Any, parameter: str = "memory") -> int:
+    """Return an amount of memory as a number of bytes.
+
+    Examples
+    --------
+    >>> parse_size("512MB"), parse_size("1.5 GiB"), parse_size(1000)
+    (512000000, 1610612736, 1000)
+    """
+    if hasattr(size, "__index__") and int(size) > 0 and size is not True:
+        return int(size)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(size), re.IGNORECASE)
+    if isinstance(size, str) and found and found[2].upper() in UNITS:
+        n_bytes = float(found[1]) * UNITS[found[2].upper()]
+        if 1 <= n_bytes < float("inf"):
+            return int(n_bytes)
+    raise ValueError(
+        f"{parameter} must be a number of bytes, or text such as '512MB', '2GB' or '1.5GiB'. "
+        f"Got {size!r} instead."
+    )

@@ -1,0 +1,126 @@
+"""Checks of documents and targets that users pass in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def check_targets(y: Any) -> Any:
+    """Return y as a vector of labels or as a sparse indicator matrix."""
+    if y.ndim == 2 and (sparse.issparse(y) or y.shape[1] > 1):
+        return _check_indicator(y)
+    check_classification_targets(y)
+    return column_or_1d(y, warn=True)
+
+
+def _check_indicator(y: Any) -> sparse.csr_matrix:
+    if y.dtype.kind in "biuf":
+        indicator = _tidy(y) if sparse.issparse(y) else _find_ones(np.asarray(y))
+        if indicator.data.all():
+            return indicator
+    raise ValueError(
+        "y must be one label per document, or an indicator matrix of zeros and ones. "
+        "Got a matrix of other values instead."
+    )
+
+
+def _tidy(y: Any) -> sparse.csr_matrix:
+    """Return the nonzeros of a sparse matrix, as whether they are one."""
+    indicator = sparse.csr_matrix(y, copy=True)
+    indicator.sum_duplicates()
+    indicator.eliminate_zeros()
+    indicator.data = (indicator.data == 1).astype(np.int8)
+    return indicator
+
+
+def _find_ones(y: NDArray[Any]) -> sparse.csr_matrix:
+    """Return the nonzeros of a dense matrix, as whether they are one; scipy is slower."""
+    places = np.flatnonzero(y != 0)
+    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(y, axis=1))])
+    is_one = (y.ravel()[places] == 1).astype(np.int8)
+    return sparse.csr_matrix((is_one, places % y.shape[1], indptr), shape=y.shape)
+
+
+def binarize(y: Any) -> tuple[NDArray[Any], sparse.csc_matrix]:
+    """Return the classes and an int8 indicator: one column per class, one for two classes."""
+    if y.ndim == 2:
+        indicator = sparse.csc_matrix(y, dtype=np.int8)
+        indicator.eliminate_zeros()
+        return np.arange(y.shape[1]), indicator
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must have at least two classes. Got one class only: {classes[0]}.")
+    return classes, _indicate(codes, len(classes))
+
+
+def align(y: Any, like: Any, classes: NDArray[Any]) -> sparse.csc_matrix:
+    """Return an indicator of targets ``y`` with the columns that ``binarize`` gives for ``like``.
+
+    Examples
+    --------
+    >>> align(np.array(["b", "a"]), np.array(["a", "b", "c"]), np.array(["a", "b", "c"])).toarray()
+    array([[0, 1, 0],
+           [1, 0, 0]], dtype=int8)
+    """
+    if y.ndim != like.ndim or (y.ndim == 2 and y.shape[1] != like.shape[1]):
+        raise ValueError(
+            "y_test must be of the kind y is, with a column per class where y has columns. "
+            f"Got shapes {y.shape} and {like.shape}."
+        )
+    if y.ndim == 2:
+        return binarize(y)[1]
+    # As objects: numpy would compare numbers with text as text, and 10 comes before 2 there.
+    unknown = np.setdiff1d(np.unique(y).astype(object), classes.astype(object))
+    if unknown.size:
+        raise ValueError(
+            f"y_test must hold labels that y holds. Got {str(unknown[0])!r}, which it does not."
+        )
+    return _indicate(np.searchsorted(classes, y), len(classes))
+
+
+def list_documents(indicator: sparse.csc_matrix, k: int) -> NDArray[Any]:
+    """Return the documents of class k."""
+    return np.asarray(indicator.indices[indicator.indptr[k] : indicator.indptr[k + 1]])
+
+
+def _indicate(codes: NDArray[np.intp], n_classes: int) -> sparse.csc_matrix:
+    ones, shape = np.ones(codes.size, np.int8), (codes.size, n_classes)
+    indicator = sparse.csc_matrix((ones, (np.arange(codes.size), codes)), shape=shape)
+    return indicator[:, 1:] if n_classes == 2 else indicator
+
+
+def check_documents(X: Any, y: Any, like: Any = None) -> tuple[sparse.csr_matrix, Any]:
+    """Return documents as tidy sparse rows, and targets as labels or a sparse indicator.
+
+    Documents to test on must have the features of those they are ``like``.
+    """
+    X = tidy(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
+    y = check_targets(y if sparse.issparse(y) else np.asarray(y))
+    check_consistent_length(X, y)
+    if like is not None and X.shape[1] != like.shape[1]:
+        raise ValueError(
+            f"X_test must have the {like.shape[1]} features of X. Got {X.shape[1]} instead."
+        )
+    return X, y
+
+
+def tidy(X: Any) -> sparse.csr_matrix:
+    """Return the documents as rows in which every stored value is one that occurs, once.
+
+    Examples
+    --------
+    >>> tidy(sparse.csr_matrix(([1.0, 2.0, 0.0], [0, 0, 1], [0, 3]), shape=(1, 2))).data
+    array([3.])
+    """
+    X = sparse.csr_matrix(X)
+    if not (X.has_canonical_format and X.data.all()):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X

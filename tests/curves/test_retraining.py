@@ -1,0 +1,233 @@
+"""Retraining cut by cut against fits from nothing, ours and LIBLINEAR's."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import LinearSVC
+
+import made_up
+from made_up import keep
+from spokeshave import DualLinearSVC, feature_curve
+from spokeshave.curves.retraining import PATHS, retrain
+from spokeshave.kernels.descent import Task
+from spokeshave.kernels.rows import copy_rows, make_rows
+from spokeshave.svm.solver import Stop
+
+TIGHT = {"tol": 1e-10, "max_iter": 10_000_000, "random_state": 0}
+STOP = Stop(TIGHT["tol"], TIGHT["max_iter"])
+ENDS = np.array([3, 12, 25])
+make_text = partial(made_up.make_text, 2, n=60, chances=(0.05, 0.4))
+PROPERTY = settings(deadline=None, derandomize=True, max_examples=40)
+
+
+def lay_out(X):
+    return make_rows(X.indptr, X.indices, X.data, np.ones(X.shape[0]))
+
+
+def pose(y, C=1.0, loss="hinge", factors=(1.0, 1.0)):
+    """Return the task of labels 0 and 1, whose costs are C times the factors."""
+    cost = C * np.array(factors)
+    if loss == "hinge":
+        return Task((2 * y - 1).astype(np.int8), cost, np.zeros(2))
+    return Task((2 * y - 1).astype(np.int8), np.full(2, np.inf), 0.5 / cost)
+
+
+def walk(X, task, order, *, path="warm", ends=ENDS, beta=None, unit=True, bias=1.0, rows=None):
+    """Return the solutions of the smallest cut first."""
+    rows = copy_rows(lay_out(X)) if rows is None else rows
+    beta = np.zeros(X.shape[0]) if beta is None else beta
+    order = np.asarray(order, np.uint32)
+    found = retrain(
+        rows, X.shape[1], task, bias, order, ends, beta, PATHS[path], unit, STOP, seed=0
+    )
+    return list(found)[::-1]
+
+
+def spread(found, n_features):
+    weights = np.zeros(n_features)
+    weights[found.features] = found.weights
+    return weights
+
+
+@pytest.mark.parametrize("path", ["warm", "exact"])
+@PROPERTY
+@given(
+    seed=st.integers(0, 1000),
+    is_binary=st.booleans(),
+    unit=st.booleans(),
+    loss=st.sampled_from(["hinge", "squared_hinge"]),
+    C=st.sampled_from([0.1, 1.0, 5.0]),
+    factors=st.sampled_from([(1.0, 1.0), (0.5, 3.0)]),
+    bias=st.sampled_from([0.0, 1.0, 9.0]),
+)
+def test_every_cut_reaches_the_optimum(path, seed, is_binary, unit, loss, C, factors, bias):
+    X, y = make_text(is_binary=is_binary, seed=seed)
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    task = pose(y, C, loss, factors)
+    found = walk(X, task, order, path=path, unit=unit, bias=bias)
+    for end, at in zip(ENDS, found, strict=True):
+        masked = keep(X, order[:end], unit)
+        model = DualLinearSVC(
+            C=C,
+            loss=loss,
+            class_weight=dict(enumerate(factors)),
+            fit_intercept=bias > 0,
+            intercept_scaling=max(bias, 1.0) ** 0.5,
+            **TIGHT,
+        ).fit(masked, y)
+        np.testing.assert_array_equal(at.features, np.sort(order[:end]))
+        assert at.gap <= STOP.tol * at.objective
+        assert at.objective == pytest.approx(model.objective_[0], rel=1e-9)
+        np.testing.assert_allclose(spread(at, X.shape[1]), model.coef_[0], atol=1e-3)
+        assert at.intercept == pytest.approx(model.intercept_[0], abs=1e-3)
+        assert (at.beta * task.y >= 0).all()
+        assert (at.beta * task.y <= np.where(y == 1, *task.box[::-1])).all()
+        np.testing.assert_allclose(at.beta @ masked, spread(at, X.shape[1]), atol=1e-10)
+        assert at.intercept == pytest.approx(bias * at.beta.sum(), abs=1e-10)
+
+
+@pytest.mark.parametrize("unit", [True, False])
+@pytest.mark.parametrize("path", ["warm", "exact"])
+def test_weights_are_liblinears(path, unit, rng):
+    X, y = make_text()
+    order = rng.permutation(X.shape[1])
+    for end, at in zip(ENDS, walk(X, pose(y), order, path=path, unit=unit), strict=True):
+        masked = keep(X, order[:end], unit)
+        theirs = LinearSVC(loss="hinge", tol=1e-10, max_iter=1_000_000, random_state=0)
+        theirs.fit(masked, y)
+        np.testing.assert_allclose(spread(at, X.shape[1]), theirs.coef_[0], atol=1e-4)
+        assert at.intercept == pytest.approx(theirs.intercept_[0], abs=1e-4)
+
+
+def test_everything_kept_is_the_model_it_started_from():
+    X, y = make_text()
+    model = DualLinearSVC(**TIGHT).fit(X, y)
+    start = model.dual_coef_.toarray().ravel()
+    (at,) = walk(X, pose(y), np.arange(40), ends=np.array([40]), beta=start, unit=False)
+    np.testing.assert_allclose(at.weights, model.coef_[0], atol=1e-4)
+    assert at.objective <= model.objective_[0] * (1 + 1e-9)
+
+
+def read_arrays(rows):
+    return [None if field is None else field.tolist() for field in rows]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("is_binary", [True, False])
+def test_only_the_copy_of_the_rows_is_changed(path, is_binary, rng):
+    X, y = make_text(is_binary=is_binary)
+    rows = lay_out(X)
+    assert (rows.data is None) == is_binary
+    before = read_arrays(rows)
+    start = np.zeros(X.shape[0])
+    copied = copy_rows(rows)
+    walk(X, pose(y), rng.permutation(40), path=path, beta=start, rows=copied)
+    assert read_arrays(rows) == before
+    assert not start.any()
+    assert copied.indptr[-1] < rows.indptr[-1]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_solutions_do_not_change_when_the_walk_goes_on(path, rng):
+    X, y = make_text()
+    rows, order = copy_rows(lay_out(X)), rng.permutation(40).astype(np.uint32)
+    steps = retrain(
+        rows, 40, pose(y), 1.0, order, ENDS, np.zeros(60), PATHS[path], True, STOP, seed=0
+    )
+    first = next(steps)
+    before = [first.features.tolist(), first.weights.tolist(), first.beta.tolist()]
+    list(steps)
+    assert [first.features.tolist(), first.weights.tolist(), first.beta.tolist()] == before
+
+
+def test_exact_cuts_stand_alone(rng):
+    X, y = make_text()
+    order = rng.permutation(40)
+    for end, at in zip(ENDS, walk(X, pose(y), order, path="exact"), strict=True):
+        (alone,) = walk(X, pose(y), order, path="exact", ends=np.array([end]))
+        np.testing.assert_allclose(at.weights, alone.weights, atol=1e-7)
+        np.testing.assert_allclose(at.beta, alone.beta, atol=1e-7)
+
+
+def test_rfe_keeps_the_heaviest_of_the_cut_before(rng):
+    X, y = make_text()
+    order = rng.permutation(40)
+    found = walk(X, pose(y), order, path="rfe", unit=False)
+    np.testing.assert_array_equal(found[-1].features, np.sort(order[:25]))
+    for end, smaller, larger in zip(ENDS, found, found[1:], strict=False):
+        by_weight = np.argsort(-np.abs(larger.weights), kind="stable")
+        expected = larger.features[by_weight[:end]]
+        np.testing.assert_array_equal(smaller.features, np.sort(expected))
+    assert set(found[0].features) != set(order[:3])
+
+
+def test_equal_cuts_are_equal_solutions(rng):
+    X, y = make_text()
+    one, two = walk(X, pose(y), rng.permutation(40), ends=np.array([7, 7]))
+    np.testing.assert_array_equal(one.features, two.features)
+    np.testing.assert_allclose(one.weights, two.weights, atol=1e-4)
+
+
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+@pytest.mark.parametrize("path", PATHS)
+def test_no_feature_at_all_leaves_the_intercept(path, bias):
+    X, y = make_text()
+    y[:15] = 1  # more of one class, or the intercept would be zero
+    (at,) = walk(X, pose(y), [], path=path, ends=np.array([0]), bias=bias)
+    assert at.features.size == at.weights.size == 0
+    errors = np.array([np.maximum(0, 1 - (2 * y - 1) * b).sum() for b in (0.0, at.intercept)])
+    assert at.objective == pytest.approx(errors[1] + 0.5 * at.intercept**2)
+    assert (at.intercept > 0) == (bias > 0)
+    assert errors[1] < errors[0] or bias == 0
+
+
+@pytest.mark.parametrize("unit", [True, False])
+@pytest.mark.parametrize("method", ["exact", "warm"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"loss": "squared_hinge"},
+        {"class_weight": "balanced"},
+        {"C": 0.3},
+        {"fit_intercept": False},
+        {"intercept_scaling": 5.0},
+        {
+            "loss": "squared_hinge",
+            "class_weight": "balanced",
+            "C": 0.3,
+            "fit_intercept": False,
+            "intercept_scaling": 5.0,
+        },
+    ],
+    ids=str,
+)
+def test_curves_solve_the_problem_of_the_estimator(options, method, unit):
+    X, y = make_text(n=120)
+    X, y, X_test, y_test = X[:60], y[:60], X[60:], y[60:] == 1
+    X, y = X[:-9], y[:-9].copy()
+    y[:12] = 1  # classes of unequal size
+    model = DualLinearSVC(**TIGHT, **options).fit(X, y)
+    curve = feature_curve(
+        X,
+        y,
+        X_test=X_test,
+        y_test=y_test.astype(int),
+        method=method,
+        estimator=model,
+        cuts=ENDS,
+        renormalize=unit,
+    )
+    order = np.argsort(-np.abs(model.coef_[0]), kind="stable")
+    for c, end in enumerate(ENDS):
+        again = DualLinearSVC(**TIGHT, **options).fit(keep(X, order[:end], unit), y)
+        scores = again.decision_function(keep(X_test, order[:end], unit))
+        gaps = np.abs(scores[y_test][:, None] - scores[~y_test])
+        near = 1e-9 + (gaps < 1e-4).mean()  # pairs whose order is a matter of rounding
+        assert curve.auc[0, c] == pytest.approx(roc_auc_score(y_test, scores), abs=near)
+        assert np.abs(scores - curve.thresholds[0, c]).min() < 1e-4

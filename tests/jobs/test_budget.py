@@ -1,0 +1,300 @@
+"""The job in a given memory: its record is of one piece, and its model does what was judged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
+from spokeshave.corpus.supply import open_supply
+from spokeshave.errors import CorpusError
+from spokeshave.jobs.budget import (
+    Divided,
+    Files,
+    judge_feed,
+    list_budget_steps,
+    make_budgeted,
+    run_budgeted,
+)
+from spokeshave.jobs.record import read_record, write_record
+from spokeshave.jobs.settings import Budget, Settings
+from spokeshave.model.file import unpack_model
+from spokeshave.report import render_report
+from spokeshave.utils.timing import Stopwatch
+from zipf import make_zipf, write_csv
+
+BUDGET = Budget("8GB", nonzeros_per_document=6)
+SETTINGS = Settings(n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return make_zipf(600, n_words=1_500, length=20)
+
+
+@pytest.fixture(scope="module")
+def more_texts():
+    return make_zipf(150, n_words=1_500, length=20, seed=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, texts, more_texts):
+    """Return a folder with documents to train on and to test on."""
+    folder = tmp_path_factory.mktemp("sources")
+    write_csv(folder / "trees.csv", *texts)
+    write_csv(folder / "more.csv", *more_texts)
+    write_svmlight(folder / "trees.svm", *texts)
+    rows = [
+        {"text": text, "label": [label, "long"] if len(text) > 60 else []}
+        for text, label in zip(*texts, strict=True)
+    ]
+    (folder / "tagged.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+def write_svmlight(path, texts, labels):
+    words = sorted({word for text in texts for word in text.split()})
+    place = {word: number for number, word in enumerate(words, 1)}
+    rows = [sorted({place[word] for word in text.split()}) for text in texts]
+    path.write_text(
+        "".join(
+            f"{label.split()[1]} {' '.join(f'{j}:1' for j in row)}\n"
+            for row, label in zip(rows, labels, strict=True)
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(folder):
+    """Return a run that is judged by another file, its steps, and what it said."""
+    watch, said = Stopwatch(), []
+    files = Files(folder / "trees.csv", folder / "more.csv")
+    found = run_budgeted(
+        files,
+        BUDGET,
+        settings=SETTINGS,
+        command="spokeshave fit trees.csv",
+        stopwatch=watch,
+        say=said.append,
+    )
+    return found, watch, said
+
+
+def test_the_model_is_that_of_the_estimator(finished, folder, more_texts):
+    svc = BudgetedSVC(
+        "8GB",
+        estimator=DualLinearSVC(),
+        vectorizer=DocumentVectorizer(),
+        nonzeros_per_document=6,
+        random_state=0,
+    ).fit_files(folder / "trees.csv")
+    np.testing.assert_allclose(
+        finished[0].model.decision_function(more_texts[0]),
+        svc.decision_function(more_texts[0]),
+        atol=1e-5,
+    )
+
+
+def test_settings_reach_the_estimator():
+    settings = Settings(
+        C=0.3, loss="squared_hinge", weighting="tfidf", min_df=5, by="chi2", tolerance=0.02, seed=4
+    )
+    svc = make_budgeted(Budget("1GB", 7.5, "here"), settings)
+    assert (svc.estimator.C, svc.estimator.loss) == (0.3, "squared_hinge")
+    assert (svc.vectorizer.weighting, svc.vectorizer.min_df) == ("tfidf", 5)
+    assert (svc.by, svc.tolerance, svc.random_state) == ("chi2", 0.02, 4)
+    assert (svc.memory, svc.nonzeros_per_document, svc.folder) == ("1GB", 7.5, "here")
+
+
+def test_the_parts_of_the_record_agree(finished, texts):
+    found = finished[0]
+    record, names = found.record, ["kind 0", "kind 1", "kind 2"]
+    sizes = [texts[1].count(name) for name in names]
+    assert [each.name for each in record.classes] == names
+    assert [each.n_documents for each in record.classes] == sizes
+    assert [words.name for words in record.words] == names
+    assert (record.data.n_documents, record.data.n_test) == (600, 150)
+    assert (record.data.source, record.data.test_source) == ("trees.csv", "more.csv")
+    assert (record.data.unit, record.data.kind) == ("words", "labels")
+    assert record.data.n_features == len(DocumentVectorizer(min_df=1).fit(texts[0]).vocabulary_)
+    assert record.model.n_features == len(found.model.feature_names_)
+    assert record.model.n_weights == 3 * record.model.n_features
+    assert record.model.n_bytes == len(found.content)
+    assert record.model.per_document == pytest.approx(6, rel=0.1)
+    assert record.making.command == "spokeshave fit trees.csv"
+    assert record.settings["memory"] == "8.0 GB"
+    assert record.settings["ranked on"] == "600 documents"
+    assert record.settings["trained"].startswith("in memory, relative duality gap ")
+    assert f"{record.model.n_features:,} of {record.data.n_features:,} words" in record.headline
+    assert "trained on all 600: macro-F1 ." in record.headline
+
+
+def test_the_record_is_read_as_it_was_written_and_shown(finished, tmp_path):
+    write_record(finished[0].record, tmp_path / "run.json")
+    read = read_record(tmp_path / "run.json")
+    write_record(read, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "run.json").read_bytes()
+    page = render_report(read)
+    assert page.startswith("<!doctype html>")
+    assert read.headline in page
+
+
+def test_what_is_judged_is_what_is_shipped(finished, more_texts):
+    model = unpack_model(finished[0].content)
+    judgement = finished[0].record.model.judgement
+    right = model.predict(more_texts[0]) == np.array(more_texts[1])
+    assert judgement.accuracy == pytest.approx(right.mean())
+    assert (judgement.judged_on, judgement.n_documents) == ("more.csv", 150)
+    assert judgement.macro_f1 > 0.5
+    assert finished[0].record.full_model is None
+
+
+def test_the_file_says_where_it_comes_from(finished):
+    provenance = unpack_model(finished[0].content).provenance
+    assert (provenance["source"], provenance["text_column"]) == ("trees.csv", "text")
+    assert (provenance["n_documents"], provenance["seed"]) == (600, 0)
+    assert provenance["fingerprint"] == finished[0].record.data.fingerprint
+
+
+def test_every_step_that_was_announced_is_timed(finished):
+    _, watch, said = finished
+    assert list(watch.seconds) == list(list_budget_steps(SETTINGS, has_test=True))
+    assert list_budget_steps(replace(SETTINGS, hold_out=0.1), has_test=False).keys() == (
+        watch.seconds.keys()
+    )
+    assert "judging it" not in list_budget_steps(SETTINGS, has_test=False)
+    guess, plan, cut = said
+    assert guess.startswith("trees.csv: the text is column 'text'")
+    assert plan.startswith("600 documents, about ")
+    assert " are kept (" in cut
+
+
+def test_the_same_settings_make_the_same_bytes(finished, folder):
+    settings = replace(SETTINGS, n_jobs=2)
+    command = "spokeshave fit trees.csv"
+    again = run_budgeted(Files(folder / "trees.csv"), BUDGET, settings=settings, command=command)
+    assert again.content == finished[0].content
+    assert (again.record.model.judgement, again.record.data.n_test) == (None, None)
+
+
+def test_documents_may_be_held_out(folder, texts):
+    settings = replace(SETTINGS, hold_out=0.25)
+    found = run_budgeted(Files(folder / "trees.csv"), BUDGET, settings=settings)
+    record = found.record
+    assert record.data.n_documents + record.data.n_test == 600
+    assert record.data.n_test == pytest.approx(150, abs=40)
+    assert record.model.judgement.judged_on == "held-out documents"
+    assert sum(each.n_documents for each in record.classes) == record.data.n_documents
+    with open_supply(folder / "trees.csv") as supply:
+        feed = Divided(supply, 0.25, 0, is_test=True)
+        held = [text for batch in feed.read_batches() for text in batch.texts]
+    assert len(held) == record.data.n_test
+    assert set(held) <= set(texts[0])
+
+
+def test_a_supply_is_divided_whatever_the_size_of_the_batches(folder, texts):
+    sides = {}
+    with open_supply(folder / "trees.csv") as supply:
+        for is_test in (False, True):
+            for size in (7, 1_000):
+                feed = Divided(supply, 0.3, 5, is_test=is_test)
+                batches = list(feed.read_batches(size))
+                found = [
+                    pair
+                    for batch in batches
+                    for pair in zip(batch.texts, batch.labels, strict=True)
+                ]
+                assert sides.setdefault(is_test, found) == found
+        other = Divided(supply, 0.3, 6, is_test=False)
+        assert other.stamps != feed.stamps
+        assert [text for batch in other.read_batches() for text in batch.texts] != [
+            text for text, _ in sides[False]
+        ]
+    together = sorted(sides[False] + sides[True])
+    assert together == sorted(zip(*texts, strict=True))
+    assert len(sides[True]) == pytest.approx(0.3 * 600, rel=0.3)
+
+
+def test_vectors_are_divided_as_texts_are(folder):
+    with open_supply(folder / "trees.csv") as supply, open_supply(folder / "trees.svm") as vectors:
+        texts = [label for batch in divide(supply) for label in batch.labels]
+        rows = list(divide(vectors))
+    assert [f"kind {label}" for batch in rows for label in batch.labels] == texts
+    assert sum(batch.X.shape[0] for batch in rows) == len(texts)
+
+
+def divide(supply):
+    return Divided(supply, 0.3, 5, is_test=True).read_batches(100)
+
+
+def test_vectors_make_a_model_of_vectors(folder):
+    found = run_budgeted(
+        Files(folder / "trees.svm"), BUDGET, settings=replace(SETTINGS, hold_out=0.2)
+    )
+    assert found.record.data.unit == "features"
+    assert found.record.model.judgement.macro_f1 > 0.5
+
+
+def test_documents_may_have_several_labels_or_none(folder):
+    found = run_budgeted(
+        Files(folder / "tagged.jsonl"), BUDGET, settings=replace(SETTINGS, hold_out=0.2)
+    )
+    assert found.record.data.kind == "multilabel"
+    assert [each.name for each in found.record.classes] == ["kind 0", "kind 1", "kind 2", "long"]
+    assert found.record.model.judgement.classes["long"] > 0.3
+    assert found.model.predict(["aa ab"]).shape == (1, 4)
+
+
+def test_two_classes_have_one_row_of_weights(folder, texts, tmp_path):
+    kept = [number for number, label in enumerate(texts[1]) if label != "kind 2"]
+    path = write_csv(tmp_path / "two.csv", [texts[0][i] for i in kept], [texts[1][i] for i in kept])
+    record = run_budgeted(Files(path), BUDGET, settings=SETTINGS).record
+    assert [each.name for each in record.classes] == ["kind 0", "kind 1"]
+    assert [words.name for words in record.words] == ["kind 1"]
+    assert record.model.n_weights == record.model.n_features
+
+
+def test_classes_that_a_model_does_not_know_are_errors(finished, tmp_path):
+    path = write_csv(tmp_path / "other.csv", ["aa ab", "ac ad"], ["kind 0", "elm"])
+    with open_supply(path) as feed:
+        judgement = judge_feed(finished[0].model, feed, None)
+    assert (judgement.n_documents, judgement.judged_on) == (2, "test documents")
+    assert judgement.accuracy <= 0.5
+    assert set(judgement.classes) == {"kind 0", "kind 1", "kind 2"}
+
+
+def test_a_share_that_holds_nothing_out_is_told_of(folder):
+    with pytest.raises(ValueError, match="held out"):
+        run_budgeted(Files(folder / "trees.csv"), BUDGET, settings=replace(SETTINGS, hold_out=1e-9))
+
+
+def test_texts_are_not_judged_by_vectors(folder):
+    with pytest.raises(ValueError, match=r"trees\.svm"):
+        run_budgeted(Files(folder / "trees.csv", folder / "trees.svm"), BUDGET, settings=SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("none.csv", None), ("empty.csv", "text,label\n"), ("x.csv", "a,b\n1,2\n")],
+)
+def test_test_documents_are_looked_for_before_the_work_is_done(folder, tmp_path, name, content):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    said = []
+    files = Files(folder / "trees.csv", tmp_path / name, {"text": "text", "label": "label"})
+    with pytest.raises(CorpusError, match=name):
+        run_budgeted(files, BUDGET, settings=SETTINGS, say=said.append)
+    assert said == []
+
+
+def test_a_malformed_test_document_does_not_cost_the_work(folder, tmp_path):
+    path = write_csv(tmp_path / "bad.csv", ["aa ab", "ac,ad"], ["kind 0", "kind 1"])
+    work = tmp_path / "work"
+    with pytest.raises(CorpusError, match=r"bad\.csv, line 3"):
+        run_budgeted(
+            Files(folder / "trees.csv", path), replace(BUDGET, folder=work), settings=SETTINGS
+        )
+    assert not work.exists()

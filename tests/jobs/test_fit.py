@@ -1,0 +1,323 @@
+"""The whole job: its record is of one piece, and its model does what was judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from made_up import KINDS, TREES
+from spokeshave import DocumentVectorizer, DualLinearSVC, ShavedSVC, feature_curve
+from spokeshave.corpus import Texts, Vectors
+from spokeshave.jobs.dataset import prepare
+from spokeshave.jobs.fit import list_steps, make_folds, run_job
+from spokeshave.jobs.settings import Origin, Settings
+from spokeshave.model.file import unpack_model
+from spokeshave.utils.timing import Stopwatch
+
+OWN = {"ash": ("winged", "grey", "key"), "oak": ("acorn", "lobed"), "yew": ("berry", "dark")}
+COMMON = ("the", "of", "in", "and", "with", "wind", "tree", "root", "hill", "rain")
+CUTS = (0.1, 0.3, 0.6, 1.0)
+SETTINGS = Settings(cuts=CUTS, n_jobs=1)
+
+
+def make_texts(n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    kinds = [list(OWN)[k % 3] for k in range(n)]
+    texts = [
+        " ".join([*rng.choice(COMMON, 4), *rng.choice(OWN[kind], 2), rng.choice(OWN["oak"])])
+        for kind in kinds
+    ]
+    return Texts(texts, kinds)
+
+
+def make_tagged(n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    tags = [tuple(kind for kind in OWN if rng.random() < 0.4) for _ in range(n)]
+    texts = [
+        " ".join([*rng.choice(COMMON, 3), *(rng.choice(OWN[kind]) for kind in of)]) for of in tags
+    ]
+    return Texts(texts, tags)
+
+
+def make_table(n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    kinds = [list(OWN)[k % 3] for k in range(n)]
+    centres = 3 * np.eye(3, 6)
+    X = 5 + np.arange(6) * (centres[np.arange(n) % 3] + rng.normal(size=(n, 6)))
+    return Vectors(X, kinds, ("soil", "height", "girth", "age", "rain", "wind"))
+
+
+@pytest.fixture(scope="module")
+def finished():
+    """Return a run with everything, and its steps."""
+    watch = Stopwatch()
+    settings = replace(SETTINGS, methods=("mask", "warm"), with_stability=True)
+    origin = Origin("trees.csv", "csv", "more.csv", 3, "spokeshave fit trees.csv", "leaf")
+    found = run_job(
+        make_texts(), make_texts(30, 1), settings=settings, origin=origin, stopwatch=watch
+    )
+    return found, settings, watch
+
+
+def test_the_curves_are_those_of_feature_curve(finished):
+    record = finished[0].record
+    texts = make_texts()
+    X = DocumentVectorizer(min_df=2).fit_transform(texts.texts)
+    for curve, method in zip(record.curves, ("mask", "warm"), strict=True):
+        expected = feature_curve(
+            X,
+            np.array(texts.labels),
+            cv=StratifiedKFold(5),
+            method=method,
+            estimator=DualLinearSVC(random_state=0),
+            cuts=CUTS,
+            random_state=0,
+        )
+        assert curve.method == method
+        for name, measured in curve.measures.items():
+            np.testing.assert_allclose(measured.macro, expected.macro(name))
+            np.testing.assert_allclose(measured.classes, expected.per_class(name))
+            np.testing.assert_allclose(measured.macro_error, expected.standard_error(name))
+        assert curve.n_features == np.rint(expected.n_features).astype(int).tolist()
+
+
+def test_the_choice_is_the_smallest_within_a_standard_error_of_the_best(finished):
+    record = finished[0].record
+    measured = record.curves[0].measures["best_f1"]
+    best = int(np.argmax(measured.macro))
+    floor = measured.macro[best] - measured.macro_error[best]
+    assert record.choice.best_index == best
+    assert record.choice.index == int(np.argmax(np.array(measured.macro) >= floor))
+
+
+def test_the_parts_of_the_record_agree(finished):
+    found, settings, _ = finished
+    record, at = found.record, found.record.choice.index
+    n_cuts, names = len(CUTS), ["ash", "oak", "yew"]
+    assert [each.name for each in record.classes] == names
+    assert [each.n_documents for each in record.classes] == [30, 30, 30]
+    assert [words.name for words in record.words] == record.curves[0].names == names
+    assert all(len(words.edges) == n_cuts for words in record.words)
+    for numbers in vars(record.cuts).values():
+        assert len(numbers) == n_cuts
+        assert sorted(numbers) == numbers
+    assert record.model.n_features == record.cuts.n_features[at]
+    assert record.model.n_weights == record.cuts.n_weights[at]
+    assert record.model.per_document == record.cuts.per_document[at]
+    assert record.model.n_bytes == record.cuts.n_bytes[at] == len(found.content)
+    assert record.full_model.n_features == record.cuts.n_features[-1]
+    assert record.full_model.n_weights == record.cuts.n_weights[-1]
+    assert record.stability.fractions == record.curves[0].fractions
+    assert (record.data.n_documents, record.data.n_test, record.data.n_skipped) == (90, 30, 3)
+    assert (record.title, record.data.test_source) == ("trees.csv", "more.csv")
+    assert record.making.command == "spokeshave fit trees.csv"
+    assert record.making.seed == settings.seed
+    assert record.shapes == []
+
+
+def test_the_model_predicts_as_the_pipeline_that_it_was_made_from(finished):
+    found = finished[0]
+    train, test = make_texts(), make_texts(30, 1)
+    shaved = ShavedSVC(
+        DualLinearSVC(probability=True, random_state=0),
+        n_features=CUTS[found.record.choice.index],
+        cv=StratifiedKFold(5),
+        random_state=0,
+    )
+    pipeline = make_pipeline(DocumentVectorizer(min_df=2), shaved).fit(train.texts, train.labels)
+    assert found.model.predict(test.texts).tolist() == pipeline.predict(test.texts).tolist()
+    np.testing.assert_allclose(
+        found.model.decision_function(test.texts), pipeline.decision_function(test.texts), atol=1e-5
+    )
+    np.testing.assert_allclose(
+        found.model.predict_proba(test.texts), pipeline.predict_proba(test.texts), atol=1e-5
+    )
+
+
+def test_what_is_judged_is_what_is_shipped(finished):
+    found = finished[0]
+    test = make_texts(30, 1)
+    judgement = found.record.model.judgement
+    right = unpack_model(found.content).predict(test.texts) == test.labels
+    assert judgement.accuracy == pytest.approx(right.mean())
+    assert (judgement.judged_on, judgement.n_documents) == ("more.csv", 30)
+    assert set(judgement.classes) == set(found.record.full_model.judgement.classes) == set(OWN)
+
+
+def test_the_file_says_where_it_comes_from(finished):
+    found = finished[0]
+    provenance = unpack_model(found.content).provenance
+    assert provenance["source"] == "trees.csv"
+    assert provenance["text_column"] == "leaf"
+    assert provenance["n_documents"] == 90
+    assert provenance["fingerprint"] == found.record.data.fingerprint
+
+
+def test_every_step_that_was_announced_is_timed(finished):
+    found, settings, watch = finished
+    announced = list_steps(settings, has_test=True)
+    assert set(watch.seconds) == set(announced)
+    assert found.record.making.seconds == watch.seconds
+    tuned = list_steps(replace(settings, C="auto", hold_out=0.2), has_test=False)
+    assert set(tuned) == {*announced, "choosing C"}
+    assert "judging it" not in list_steps(settings, has_test=False)
+
+
+def test_the_same_settings_make_the_same_bytes(finished):
+    settings = replace(SETTINGS, n_jobs=2)
+    first, second = (run_job(make_texts(), settings=each) for each in (SETTINGS, settings))
+    assert first.content == second.content
+    other = run_job(make_texts(), settings=replace(SETTINGS, seed=1))
+    assert other.content != first.content
+    assert other.record.data.fingerprint == first.record.data.fingerprint
+
+
+def test_without_documents_to_test_on_nothing_is_judged():
+    record = run_job(make_texts(), settings=SETTINGS).record
+    assert (record.model.judgement, record.full_model.judgement) == (None, None)
+    assert (record.data.test_source, record.data.n_test) == (None, None)
+    assert record.stability is None
+
+
+def test_some_documents_can_be_held_out():
+    record = run_job(make_texts(), settings=replace(SETTINGS, hold_out=0.2)).record
+    assert (record.data.n_documents, record.data.n_test) == (72, 18)
+    assert record.data.test_source == "held out"
+    assert record.model.judgement.judged_on == "held-out documents"
+    assert [each.n_documents for each in record.classes] == [24, 24, 24]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_class_of_one_document_is_never_held_out(seed):
+    texts = make_texts()
+    rare = Texts([*texts.texts, "an elm"], [*texts.labels, "elm"])
+    with pytest.warns(UserWarning, match="least populated class"):
+        record = run_job(rare, settings=replace(SETTINGS, hold_out=0.3, seed=seed)).record
+    assert {each.name: each.n_documents for each in record.classes}["elm"] == 1
+
+
+def test_probabilities_need_two_documents_of_each_class():
+    texts = make_texts()
+    assert run_job(texts, settings=SETTINGS).model.calibration_ is not None
+    rare = Texts([*texts.texts, "an elm"], [*texts.labels, "elm"])
+    with pytest.warns(UserWarning, match="least populated class"):
+        found = run_job(rare, settings=SETTINGS)
+    assert found.model.calibration_ is None
+    assert "elm" in found.model.classes_
+
+
+def test_several_labels():
+    texts = make_tagged()
+    found = run_job(texts, make_tagged(30, 1), settings=SETTINGS)
+    record = found.record
+    assert record.data.kind == "multilabel"
+    assert found.model.multilabel_
+    assert found.model.classes_.tolist() == record.curves[0].names == ["ash", "oak", "yew"]
+    assert found.model.calibration_ is not None
+    test = make_tagged(30, 1)
+    expected = [[kind in of for kind in OWN] for of in test.labels]
+    right = (found.model.predict(test.texts) == np.array(expected)).all(axis=1)
+    assert record.model.judgement.accuracy == pytest.approx(right.mean())
+    assert record.model.judgement.micro_f1 > 0.8
+
+
+def test_one_label_that_documents_have_or_have_not():
+    texts = make_tagged()
+    labels = [("ash",) if "ash" in tags else () for tags in texts.labels]
+    found = run_job(Texts(texts.texts, labels), settings=replace(SETTINGS, hold_out=0.3))
+    assert found.model.classes_.tolist() == ["ash"]
+    assert found.record.model.judgement.macro_f1 > 0.8
+
+
+def test_two_classes_have_one_row():
+    record = run_job(Texts(TREES * 5, KINDS * 5), settings=SETTINGS).record
+    assert record.curves[0].names == ["oak"]
+    assert [words.name for words in record.words] == ["oak"]
+    assert len(record.classes) == 2
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_vectors(is_sparse):
+    table = make_table()
+    if is_sparse:
+        table = Vectors(sparse.csr_matrix(table.X), table.labels, None)
+    found = run_job(table, settings=SETTINGS)
+    features = found.model.input.features
+    assert found.record.data.unit == "features"
+    assert len(features) == found.record.model.n_features
+    names = np.arange(6).astype(str) if is_sparse else np.array(table.feature_names)
+    assert found.model.feature_names_ == tuple(names[features])
+    assert np.mean(found.model.predict(table.X) == table.labels) > 0.7
+    if not is_sparse:
+        shaved = ShavedSVC(
+            DualLinearSVC(probability=True, random_state=0),
+            n_features=CUTS[found.record.choice.index],
+            random_state=0,
+        )
+        pipeline = make_pipeline(StandardScaler(), shaved).fit(table.X, table.labels)
+        np.testing.assert_allclose(
+            found.model.decision_function(table.X), pipeline.decision_function(table.X), atol=1e-4
+        )
+
+
+def test_C_can_be_chosen():
+    record = run_job(make_texts(), settings=replace(SETTINGS, C="auto")).record
+    C, _, how = record.settings["C"].partition(" ")
+    assert float(C) > 0
+    assert how == "(chosen by cross-validation)"
+    assert "choosing C" in record.making.seconds
+
+
+def collect(labels):
+    texts = Texts(["oak"] * len(labels), labels)
+    return prepare(texts, None, DocumentVectorizer())
+
+
+@pytest.mark.parametrize(
+    ("labels", "n_folds"),
+    [
+        (["a"] * 9 + ["b"], 5),
+        (["a"] * 3 + ["b"] * 2, 3),
+        (["a"] * 2 + ["b"], 2),
+    ],
+)
+def test_folds_are_no_more_than_the_largest_class_has_documents(labels, n_folds):
+    folds = make_folds(collect(labels), seed=0)
+    assert isinstance(folds, StratifiedKFold)
+    assert folds.get_n_splits() == n_folds
+
+
+def test_folds_of_several_labels_are_shuffled():
+    folds = make_folds(collect([("a",), (), ("a", "b")]), seed=0)
+    assert isinstance(folds, KFold)
+    assert (folds.get_n_splits(), folds.shuffle) == (3, True)
+
+
+def test_one_document_of_each_class_is_too_few():
+    with pytest.raises(ValueError, match="needs two documents of a class"):
+        make_folds(collect(["a", "b"]), seed=0)
+
+
+def test_few_documents_will_do():
+    found = run_job(Texts(TREES, KINDS), settings=Settings(cuts=(0.5, 1.0), n_jobs=1))
+    assert found.record.curves[0].n_folds == 4
+    assert found.model.predict(["an acorn"]).tolist() == ["oak"]
+
+
+def test_one_label_that_a_document_may_have_can_choose_its_cost():
+    texts = [f"grey ash {word}" for word in "abcdefgh"] + [f"old oak {word}" for word in "abcdefgh"]
+    labels = [("ash",)] * 8 + [()] * 8
+    finished = run_job(Texts(texts, labels), settings=Settings(C="auto", n_jobs=1))
+    assert finished.model.predict(["an ash", "an oak"]).ravel().tolist() == [1, 0]
+
+
+def test_documents_too_few_for_folds_get_a_sentence():
+    texts, labels = ["ash a", "ash b", "oak a"], [("ash",), (), ()]
+    with pytest.raises(ValueError, match="too few to choose a cut by cross-validation"):
+        run_job(Texts(texts, labels), settings=Settings(min_df=1, n_jobs=1))
