@@ -51,53 +51,66 @@ def test_heavy_packages_wait_until_they_are_needed(program):
     assert done.stderr.strip() == "[]"
 
 
-FLOORS = [
-    (
-        *("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint"),
-        *("agreement", "figures", "frames", "sizes", "stopwatch", "versions", "whole_files"),
-    ),
-    ("documents",),
-    ("pruning",),
-    ("corpus", "one_vs_rest", "solver", "evaluation", "record", "settings"),
-    ("svm", "path", "curve", "learning", "inputs", "fingerprint"),
-    ("two_classes", "learners", "scorers"),
-    ("tuning",),
-    ("ranking", "model"),
-    ("trained", "sparsity", "subsets", "levels", "layout", "predicting"),
-    ("cutting", "shapes", "budget"),
-    ("tracing", "neighbourhoods", "scaling", "study"),
-    ("selection", "comparison", "shaping", "views", "final"),
-    ("stages",),
-    ("shaved", "shaped", "sights", "collection"),
-    ("units",),
-    ("growing",),
-    ("export", "account", "description"),
-    ("model_file",),
-    ("job", "labelling"),
-    ("reshaping", "budgeting"),
+LAYERS = [
+    ("utils", "kernels", "errors"),
+    ("metrics",),
+    ("text", "svm"),
+    ("ranking",),
+    ("shaping",),
+    ("curves",),
+    ("selection",),
+    ("corpus",),
+    ("model",),
+    ("budget",),
+    ("jobs",),
     ("cluster",),
-    ("report", "reproduction"),
-    ("papers",),
+    ("report",),
     ("cli",),
 ]
+LAYER = {package: level for level, packages in enumerate(LAYERS) for package in packages}
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=lambda p: p.stem)
-def test_imports_point_downwards(path):
-    floor = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
-    room = path.relative_to(SOURCES).parts[0].removesuffix(".py")
-    if room == "__init__":
-        return
-    for imported in imported_rooms(path):
-        assert imported == room or floor[imported] < floor[room], f"{room} imports {imported}"
+def name_module(path):
+    """Return the dotted name of a file below the package; the package itself is ''."""
+    parts = path.relative_to(SOURCES).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported_rooms(path):
-    """Yield the parts of the package that a file imports, however deep in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
-        if module and module.startswith("spokeshave."):
-            yield module.split(".")[1]
+def list_imports():
+    """Return the modules of the package that each module imports, inside functions as well."""
+    files = {name_module(path): path for path in SOURCES.rglob("*.py")}
+    found = {}
+    for module, path in files.items():
+        found[module] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("spokeshave."):
+                origin = node.module.removeprefix("spokeshave").removeprefix(".")
+                names = (f"{origin}.{alias.name}".removeprefix(".") for alias in node.names)
+                found[module] |= {name if name in files else origin for name in names}
+    return found
+
+
+IMPORTS = list_imports()
+
+
+@pytest.mark.parametrize("module", sorted(set(IMPORTS) - {""}))
+def test_imports_point_downwards(module):
+    package = module.split(".")[0]
+    for imported in {name.split(".")[0] for name in IMPORTS[module]} - {package}:
+        assert imported in LAYER, f"{module} imports {imported or 'the public names'}"
+        assert LAYER[imported] < LAYER[package], f"{module} imports {imported}"
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    waiting = {module: set(imported) for module, imported in IMPORTS.items() if module}
+    while free := {module for module, imported in waiting.items() if not imported & set(waiting)}:
+        waiting = {module: found for module, found in waiting.items() if module not in free}
+    assert not waiting, "these modules are on a cycle of imports, or above one"
+
+
+def test_folders_are_small_enough_to_be_seen_at_once():
+    for folder in {path.parent for path in SOURCES.rglob("*.py")}:
+        assert len(list(folder.glob("*.py"))) <= 16, folder
 
 
 @pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=lambda p: p.stem)

@@ -22,7 +22,7 @@ from spokeshave.corpus.fingerprint import Fingerprint, take_fingerprint
 from spokeshave.corpus.spelling import make_alphabet
 from spokeshave.corpus.vectorizer import CHUNK, DocumentVectorizer, scan_chunk, spell
 from spokeshave.kernels.tokens import absorb, empty_words
-from spokeshave.ranking.pruning import find_limits
+from spokeshave.utils.validation import find_limits
 
 WORD, FREQUENCY = "word", "frequency"
 SPELT = 1 << 16  # words that are strings at a time

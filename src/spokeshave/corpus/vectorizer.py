@@ -26,7 +26,7 @@ from spokeshave.kernels.tokens import (
     scan,
     sort_rows,
 )
-from spokeshave.ranking.pruning import check_limits, find_limits
+from spokeshave.utils.validation import check_limits, find_limits
 
 CHUNK = 1 << 21  # characters of text a thread takes at a time: its vocabulary stays in the cache
 

@@ -15,7 +15,6 @@ from sklearn.preprocessing import Binarizer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
-from spokeshave.budget.estimator import BudgetedSVC
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
@@ -52,8 +51,9 @@ def export_model(
     -------
     model : Model
     """
-    if isinstance(model, BudgetedSVC):
-        return model.to_model(classes, provenance)
+    if hasattr(model, "to_model"):  # a BudgetedSVC, which stands above this package
+        exported: Model = model.to_model(classes, provenance)
+        return exported
     stages = _take_apart(model)
     classifier = stages.classifier
     is_shaped = isinstance(classifier, ShapedSVC)
