@@ -1,5 +1,7 @@
 # Two commands: `make demo` sets up and shows the main job, `make test` sets up and checks everything.
 
+SHELL := /bin/bash
+export TIMEFORMAT = took %0R s
 VENV := .venv
 BIN := $(VENV)/bin
 # What starts workers has a pytest of its own: no test that measures memory may be in a process with Dask.

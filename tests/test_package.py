@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -126,3 +127,12 @@ def imported_modules(path):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
+
+
+@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=name_module)
+def test_only_the_command_line_names_its_options(path):
+    if "cli" in path.relative_to(SOURCES).parts:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert not re.search(r"(?<![-\w])--[a-z]", node.value), node.value
