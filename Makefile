@@ -9,7 +9,7 @@ CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
 CORPUS := tests/corpus src/spokeshave/corpus
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint kernels corpus cluster browser clean
+.PHONY: demo test lint kernels corpus cluster browser reproduce clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
@@ -38,6 +38,11 @@ browser:
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
 	  apt-get update -qq && apt-get install -y -qq chromium chromium-driver; } >/dev/null 2>&1 || \
 	  echo "no Chromium and it cannot be installed: the tests of the report in a browser are skipped"
+
+# The study of a paper: make reproduce PAPER=malik OPTIONS=--quick
+PAPER := kolcz2007
+reproduce: $(VENV)/.ready-to-test
+	$(BIN)/python -m papers $(PAPER) $(OPTIONS)
 
 $(VENV)/bin/python:
 	python3 -m venv $(VENV)

@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from spokeshave.reproduction import IN_PART, REPRODUCED, Claim, Paper, Part, Task, Verdict
+from papers.study import Paper, Part, Task
+from papers.verdicts import IN_PART, REPRODUCED, Claim, Verdict
 
 SIZES = (3, 1, 2)
 

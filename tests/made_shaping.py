@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009 import published
+from papers.forman2009.tables import (
     BARE_SHAPING,
     BASELINE_BY_AUC,
     BASELINE_IN_FOUR,

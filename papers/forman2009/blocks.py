@@ -1,4 +1,4 @@
-"""What of the tables stands in the README, in Markdown."""
+"""The Markdown blocks of the README, written from the tables."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from spokeshave.papers.forman2009.judges.gains import LEVEL
-from spokeshave.papers.forman2009.judges.wording import (
-    BENCHMARK_NAMES,
-    NAMES,
-    name_variant,
-    show,
-    show_p,
-)
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009.judges.gains import BENCHMARK_NAMES, LEVEL, NAMES, name_variant, show_p
+from papers.forman2009.tables import (
     AS_DRAWN,
     BASELINE,
     BEYOND,
@@ -33,15 +26,16 @@ from spokeshave.papers.forman2009.tables import (
     TRAINING_SHARE,
     WHOLE,
 )
-from spokeshave.reproduction import Tables, write_table
+from papers.markdown import write_table
+from papers.verdicts import Tables, show
 
 NOTHING = "–"
-N_TASKS = 5  # that gain most, and that lose most
+N_TASKS = 5  # that gain most, and as many that lose most
 N_SETS = 3  # that take longest
 
 
 def write_anchors(tables: Tables) -> str:
-    """Return the numbers that the paper's text gives, next to ours."""
+    """Return the numbers in the paper's text next to ours."""
     rows = (
         (f"{label}, {row['what']}", _relate(row), _write_number(_read(row["ours"])))
         for name, label in BENCHMARK_NAMES.items()
@@ -51,7 +45,7 @@ def write_anchors(tables: Tables) -> str:
 
 
 def write_curves(benchmark: str, methods: Sequence[str], tables: Tables) -> str:
-    """Return means over tasks, a column for each size at which all of the methods were tried."""
+    """Return means over tasks, one column per training size that all methods have."""
     means = tables[f"{benchmark}_curves"].filter(pl.col("method").is_in(methods))
     shown = [name for name in methods if name in set(means["method"])]
     counts = means.group_by("percent").len().filter(len=len(shown))
@@ -73,7 +67,7 @@ def write_curves(benchmark: str, methods: Sequence[str], tables: Tables) -> str:
 
 
 def write_variants(benchmark: str, tables: Tables) -> str:
-    """Return every method with all training cases, by AUC."""
+    """Return all methods with all training cases, sorted by AUC."""
     rows = (
         (
             row["method"],
@@ -88,7 +82,7 @@ def write_variants(benchmark: str, tables: Tables) -> str:
 
 
 def write_lesions(tables: Tables) -> str:
-    """Return the variants of the lesion study in the published order, with their places in ours."""
+    """Return the variants of the lesion study in published order, with their rank in ours."""
     lesions = tables["uci_variants"].filter(pl.col("method").is_in(LESIONS))
     order = lesions["method"].to_list()
     rows = (
@@ -102,12 +96,12 @@ def write_lesions(tables: Tables) -> str:
         )
         for row in sorted(lesions.to_dicts(), key=lambda row: LESIONS.index(row["method"]))
     )
-    head = ("", "published place", "our place", "AUC", "less that of shaping", "test")
+    head = ("", "published rank", "our rank", "AUC", "minus shaping", "test")
     return write_table(head, rows)
 
 
 def write_tasks(tables: Tables) -> str:
-    """Return the UCI tasks whose AUC gains most by shaping, and those that lose most."""
+    """Return the UCI tasks that gain most and lose most AUC by shaping."""
     wide = tables["uci_tasks"].with_columns(gain=pl.col(SHAPING) - pl.col(BASELINE))
     ordered = wide.drop_nulls("gain").sort("gain", descending=True)
     ends = pl.concat((ordered.head(N_TASKS), ordered.tail(N_TASKS))).unique(maintain_order=True)
@@ -123,10 +117,10 @@ def write_tasks(tables: Tables) -> str:
 
 
 def write_experiments(benchmark: str, tables: Tables) -> str:
-    """Return the gain of shaping over the baseline where something of the procedure differs."""
+    """Return the gain of shaping over the baseline in each experiment."""
     table = tables[f"{benchmark}_experiments"]
     percents = sorted(set(table["percent"]))
-    head = ("", "shaping less baseline", *_head(percents), "part of the first, leftmost")
+    head = ("", "shaping minus baseline", *_head(percents), "share of the first row, leftmost")
     found = {(row["measure"], row["experiment"], row["percent"]): row for row in table.to_dicts()}
     rows = (
         (
@@ -141,7 +135,7 @@ def write_experiments(benchmark: str, tables: Tables) -> str:
 
 
 def _write_part(found: Mapping[Any, Any], measure: str, name: str, percent: float) -> str:
-    """Return which part of the gain in the paper's procedure there is in an experiment."""
+    """Return the gain in an experiment as a share of the gain in the paper's procedure."""
     first, ours = found.get((measure, AS_DRAWN, percent)), found.get((measure, name, percent))
     if not first or not ours or not first["difference"]:
         return NOTHING
@@ -149,12 +143,12 @@ def _write_part(found: Mapping[Any, Any], measure: str, name: str, percent: floa
 
 
 def _write_shares(table: pl.DataFrame) -> str:
-    """Return how often a ranking is worse than none and C the smallest, at the smallest size."""
+    """Return how often AUC is below .5 and how often C is the smallest, at the smallest size."""
     lines = table.filter(measure="auc").sort("size").unique("experiment", maintain_order=True)
     found = {row["experiment"]: row for row in lines.to_dicts()}
     columns = ("against_below_half", "below_half", "against_least_C", "least_C")
     head = (
-        *("", "training cases", "folds of an AUC below .5: baseline", "shaping"),
+        *("", "training cases", "folds with an AUC below .5: baseline", "shaping"),
         *("tasks with the smallest C: baseline", "shaping"),
     )
     rows = (
@@ -166,7 +160,7 @@ def _write_shares(table: pl.DataFrame) -> str:
 
 
 def write_samples(tables: Tables) -> str:
-    """Return the accuracy on UCI apart for small training samples and others."""
+    """Return the accuracy on UCI by size of the training sample."""
     methods = (BASELINE, SHAPING, CROSS_FITTED)
     table = tables["uci_samples"].filter(pl.col("method").is_in(methods))
     mixed = table.filter(pl.col("cases").n_unique().over("percent") > 1)
@@ -186,13 +180,13 @@ def write_samples(tables: Tables) -> str:
 
 
 def write_unknown(tables: Tables) -> str:
-    """Return how many training samples have no case of the class."""
+    """Return the number of training samples without a case of the class."""
     rows = (
         (label, *row)
         for name, label in BENCHMARK_NAMES.items()
         for row in _count_unknown(tables[name].filter(method=BASELINE))
     )
-    return write_table(("", "training cases", "samples", "tasks without any value"), rows)
+    return write_table(("", "training cases", "samples", "tasks without a value"), rows)
 
 
 def _count_unknown(frame: pl.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -210,17 +204,17 @@ def _count_unknown(frame: pl.DataFrame) -> Iterator[tuple[str, str, str]]:
 
 
 def write_time(tables: Tables) -> str:
-    """Return where the time of training and testing goes."""
+    """Return the time of training and testing by set and by size."""
     rows = ((label, *_sum_up_time(tables[name])) for name, label in BENCHMARK_NAMES.items())
     head = (
-        *("", "minutes", "sets that take longest", "all training cases"),
-        "shaping for baseline, all training cases",
+        *("", "minutes", "slowest sets", "all training cases"),
+        "shaping relative to baseline, all training cases",
     )
     return write_table(head, rows)
 
 
 def _sum_up_time(frame: pl.DataFrame) -> tuple[str, str, str, str]:
-    """Return minutes, the share of the slowest sets and of the largest size, and of shaping."""
+    """Return minutes, shares of the slowest sets and of the largest size, and time of shaping."""
     total = sum(frame["seconds"])
     by_set = frame.group_by("set").agg(pl.col("seconds").sum()).sort("seconds", descending=True)
     slowest = ", ".join(f"{name} {part / total:.0%}" for name, part in by_set.head(N_SETS).rows())
@@ -235,7 +229,7 @@ def _head(percents: Sequence[float]) -> list[str]:
 
 
 def _stress(text: str, difference: float | None, p_value: float | None) -> str:
-    """Return a number bold where it is significantly above another, slanted where below."""
+    """Return a number in bold if it is significantly above another, in italics if below."""
     if difference is None or p_value is None or not p_value < LEVEL:
         return text
     return f"**{text}**" if difference > 0 else f"*{text}*"
@@ -263,7 +257,7 @@ def _relate(anchor: Mapping[str, Any]) -> str:
 
 
 def _read(number: Any) -> float | None:
-    """Return a number of a table; a column without any is read as text."""
+    """Return a number of a table; polars reads an empty column as text."""
     return None if number is None else float(number)
 
 

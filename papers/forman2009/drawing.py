@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009 import published
+from papers.forman2009.tables import (
     ANCHORS,
     AS_DRAWN,
     BASELINE,
@@ -32,7 +32,7 @@ from spokeshave.papers.forman2009.tables import (
     find_nearest,
     find_tests,
 )
-from spokeshave.reproduction import Tables
+from papers.verdicts import Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ class Style(NamedTuple):
     dashes: str = "-"
 
 
-# Colours of Okabe and Ito, which the colour-blind can tell apart
+# The palette of Okabe and Ito, which is safe for colour-blind readers
 STYLES = {
     BASELINE: Style("#000000", "o"),
     SCALING: Style("#E69F00", "s"),
@@ -145,18 +145,18 @@ def draw_curves(tables: Tables, benchmark: str, measure: str, name: str) -> Figu
 
 
 def draw_tasks(tables: Tables) -> Figure:
-    """Draw the AUC of every UCI task, those on which the baseline is worst first."""
+    """Draw the AUC of every UCI task, sorted by the AUC of the baseline."""
     from matplotlib.figure import Figure
 
     wide = tables["uci_tasks"]
     shown = [name for name in (*METHODS, CROSS_FITTED, POLICY) if name in wide.columns]
     figure = Figure(figsize=(9, 5.2), layout="constrained")
     axes = figure.subplots()
-    places = range(1, wide.height + 1)
+    ranks = range(1, wide.height + 1)
     for method in shown:
         style, is_baseline = STYLES[method], method == BASELINE
         axes.plot(
-            places,
+            ranks,
             wide[method],
             color=style.color,
             marker=style.marker,
@@ -190,7 +190,7 @@ def draw_variants(tables: Tables, benchmark: str) -> Figure:
 
 
 def draw_experiments(tables: Tables, benchmark: str) -> Figure:
-    """Draw the gain of shaping over the baseline where something of the procedure differs."""
+    """Draw the gain of shaping over the baseline in each experiment."""
     from matplotlib.figure import Figure
 
     rows = tables[f"{benchmark}_experiments"]
@@ -215,18 +215,18 @@ def draw_experiments(tables: Tables, benchmark: str) -> Figure:
 
 
 def _draw_dots(rows: pl.DataFrame, title: str, labels: dict[str, str]) -> Figure:
-    """Draw a row for each method and a panel for each measure; shaping is the line to compare."""
+    """Draw one row per method and one panel per measure, with a line at shaping."""
     from matplotlib.figure import Figure
 
     methods = rows["method"].to_list()
     figure = Figure(figsize=(10, 1.6 + 0.34 * len(methods)), layout="constrained")
     panels = figure.subplots(1, len(MEASURES), sharey=True)
     for axes, measure in zip(panels, MEASURES, strict=True):
-        for place, row in enumerate(rows.to_dicts()):
+        for height, row in enumerate(rows.to_dicts()):
             color = (STYLES[row["method"]] if row["method"] in METHODS else VARIANT).color
             is_clear = _is_clear(row[f"{measure}_p"]) or row["method"] == SHAPING
             face = color if is_clear else "none"
-            axes.plot(row[measure], place, "o", color=color, markerfacecolor=face, markersize=7)
+            axes.plot(row[measure], height, "o", color=color, markerfacecolor=face, markersize=7)
             if row["method"] == SHAPING:
                 axes.axvline(row[measure], color=color, lw=1, ls="--", zorder=1)
         axes.set_xlabel(LABELS[measure])
@@ -239,7 +239,7 @@ def _draw_dots(rows: pl.DataFrame, title: str, labels: dict[str, str]) -> Figure
 
 
 class Mark(NamedTuple):
-    """A number of the paper's text: a point, or a level where it does not say at which size."""
+    """A number in the paper's text: a point, or a level if the text names no size."""
 
     percent: float | None
     value: float
@@ -247,7 +247,7 @@ class Mark(NamedTuple):
 
 
 def _list_marks(benchmark: str, measure: str, means: pl.DataFrame) -> Iterator[Mark]:
-    """Yield what the paper's text says of a curve."""
+    """Yield the published numbers of a curve."""
     baseline = means.filter(method=BASELINE).sort("size").to_dicts()
     if not baseline:
         return
@@ -282,7 +282,7 @@ def _draw_mark(axes: Axes, mark: Mark) -> None:
 
 
 def _note(benchmark: str, measure: str, tests: pl.DataFrame) -> str:
-    """Return what filled marks are, and the p-value that the paper gives beside ours."""
+    """Return the legend of filled marks, and the published p-value next to ours."""
     note = f"filled: p < {LEVEL}, paired t-test"
     rows = find_tests(tests, measure)
     for anchor in ANCHORS[benchmark]:
@@ -332,12 +332,12 @@ def _plot(axes: Axes, x: pl.Series, y: pl.Series, style: Style, label: str) -> N
 
 
 def _is_clear(p_value: Any) -> bool:
-    """Return whether a p-value is there and below the level."""
+    """Return whether a p-value is known and significant."""
     return p_value is not None and float(p_value) < LEVEL
 
 
 def _count(method: str, line: pl.DataFrame, means: pl.DataFrame) -> str:
-    """Return the name of a method, with its number of tasks where the baseline has more."""
+    """Return the name of a method, with its number of tasks if others have more."""
     n_tasks, n_all = line["tasks"].to_list(), means["tasks"].to_numpy().max()
     return method if max(n_tasks) == n_all else f"{method} ({_range(n_tasks)} tasks)"
 

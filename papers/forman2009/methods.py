@@ -1,4 +1,4 @@
-"""What comes before the SVM in each method, and at which training sizes it is tried."""
+"""The methods: the steps before the SVM, and the training sizes."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, MinMaxScaler, Normalizer
 
+from papers.forman2009 import tables
 from spokeshave import DualLinearSVC, FeatureShaper, LocalProbabilityShaper
-from spokeshave.papers.forman2009 import tables
 
 CURVE = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the training part of a fold
-BEYOND = (0.05, 0.1, 0.2, 1.0)  # for what the paper does not have
-EARLY = (0.05, 0.1, 0.2)  # for what explains the left end of the curves
+BEYOND = (0.05, 0.1, 0.2, 1.0)  # of methods that the paper does not have
+EARLY = (0.05, 0.1, 0.2)  # of experiments on the left end of the curves
 WHOLE = (1.0,)
+
+Steps = Callable[[], tuple[Any, ...]]
 
 
 class Method(NamedTuple):
-    """A method: how its steps are made, training sizes, what of the SVM differs, and its cost.
+    """A method: steps before the SVM, training sizes, and options of the SVM.
 
     Attributes
     ----------
     make_steps : function that returns the steps before the SVM
     sizes : training sizes, shares of the training part of a fold
-    probability : how the SVM is calibrated; without it cases are ranked by their scores
-    scoring : what C is chosen by
-    fit_intercept : "free", as the paper's SVM has it (3.1), or True for one that is regularised
-    n_folds : folds of the cross-validation that the method is tried in
-    cost : how long it takes next to the baseline
+    probability : calibration of the SVM; False ranks cases by their scores
+    scoring : measure by which C is chosen
+    fit_intercept : "free" as in the paper (3.1), or True for a regularised intercept
+    n_folds : number of cross-validation folds
+    cost : running time relative to the baseline
     """
 
-    make_steps: Callable[[], tuple[Any, ...]]
+    make_steps: Steps
     sizes: tuple[float, ...] = CURVE
     probability: bool | str = True
     scoring: str = "accuracy"
@@ -41,7 +43,7 @@ class Method(NamedTuple):
     cost: float = 1.0
 
     def make_estimator(self) -> Pipeline:
-        """Return the steps and the SVM; seeds are set by the learning curve."""
+        """Return the pipeline; the learning curve sets the seeds."""
         svc = DualLinearSVC(probability=self.probability, fit_intercept=self.fit_intercept)
         return make_pipeline(*self.make_steps(), svc)
 
@@ -88,21 +90,28 @@ def _weigh_by_idf_and_bns() -> tuple[Any, ...]:
     )
 
 
+def _list_common(make_baseline: Steps, early: tuple[float, ...]) -> dict[str, Method]:
+    """Return the methods of both benchmarks; ``early`` are the sizes of two experiments."""
+    return {
+        tables.BASELINE: Method(make_baseline),
+        tables.SHAPING: Method(_shape, cost=1.4),
+        tables.CROSS_FITTED: Method(_cross_fit, BEYOND, cost=2.0),
+        tables.BASELINE_NO_PLATT: Method(make_baseline, early, probability=False),
+        tables.SHAPING_NO_PLATT: Method(_shape, early, probability=False, cost=1.4),
+        tables.BASELINE_BY_AUC: Method(make_baseline, early, scoring="roc_auc"),
+        tables.SHAPING_BY_AUC: Method(_shape, early, scoring="roc_auc", cost=1.4),
+        tables.BASELINE_PRICED: Method(make_baseline, BEYOND, fit_intercept=True),
+        tables.SHAPING_PRICED: Method(_shape, BEYOND, fit_intercept=True, cost=1.4),
+        tables.BASELINE_IN_FOUR: Method(make_baseline, WHOLE, n_folds=tables.FEW_FOLDS),
+        tables.SHAPING_IN_FOUR: Method(_shape, WHOLE, n_folds=tables.FEW_FOLDS, cost=1.4),
+    }
+
+
 TEXT = {
-    tables.BASELINE: Method(_binarize),
+    **_list_common(_binarize, BEYOND),
     tables.SCALING: Method(lambda: _shape(shape="binary"), cost=1.3),
-    tables.SHAPING: Method(_shape, cost=1.4),
     tables.TF_IDF: Method(lambda: (TfidfTransformer(),), BEYOND, cost=1.2),
     tables.IDF_AND_BNS: Method(_weigh_by_idf_and_bns, BEYOND, cost=1.5),
-    tables.CROSS_FITTED: Method(_cross_fit, BEYOND, cost=2.0),
-    tables.BASELINE_NO_PLATT: Method(_binarize, BEYOND, probability=False),
-    tables.SHAPING_NO_PLATT: Method(_shape, BEYOND, probability=False, cost=1.4),
-    tables.BASELINE_BY_AUC: Method(_binarize, BEYOND, scoring="roc_auc"),
-    tables.SHAPING_BY_AUC: Method(_shape, BEYOND, scoring="roc_auc", cost=1.4),
-    tables.BASELINE_PRICED: Method(_binarize, BEYOND, fit_intercept=True),
-    tables.SHAPING_PRICED: Method(_shape, BEYOND, fit_intercept=True, cost=1.4),
-    tables.BASELINE_IN_FOUR: Method(_binarize, WHOLE, n_folds=tables.FEW_FOLDS),
-    tables.SHAPING_IN_FOUR: Method(_shape, WHOLE, n_folds=tables.FEW_FOLDS, cost=1.4),
     tables.NO_NORM: Method(lambda: (Binarizer(),), WHOLE),
     tables.COUNTS: Method(lambda: (Normalizer(),), WHOLE),
     tables.BARE_SHAPING: Method(lambda: _shape(scale=None, norm=None), WHOLE),
@@ -111,19 +120,9 @@ TEXT = {
     tables.NARROW_ZERO: Method(lambda: _take_zero_as_value(n_neighbors=2), WHOLE, cost=1.4),
 }
 UCI = {
-    tables.BASELINE: Method(_fit_range),
+    **_list_common(_fit_range, EARLY),
     tables.SCALING: Method(lambda: _shape(shape=None), cost=1.3),
-    tables.SHAPING: Method(_shape, cost=1.4),
-    tables.CROSS_FITTED: Method(_cross_fit, BEYOND, cost=2.0),
     tables.POLICY: Method(_choose_per_feature, BEYOND, cost=3.0),
-    tables.BASELINE_NO_PLATT: Method(_fit_range, EARLY, probability=False),
-    tables.SHAPING_NO_PLATT: Method(_shape, EARLY, probability=False, cost=1.4),
-    tables.BASELINE_BY_AUC: Method(_fit_range, EARLY, scoring="roc_auc"),
-    tables.SHAPING_BY_AUC: Method(_shape, EARLY, scoring="roc_auc", cost=1.4),
-    tables.BASELINE_PRICED: Method(_fit_range, BEYOND, fit_intercept=True),
-    tables.SHAPING_PRICED: Method(_shape, BEYOND, fit_intercept=True, cost=1.4),
-    tables.BASELINE_IN_FOUR: Method(_fit_range, WHOLE, n_folds=tables.FEW_FOLDS),
-    tables.SHAPING_IN_FOUR: Method(_shape, WHOLE, n_folds=tables.FEW_FOLDS, cost=1.4),
     tables.L1_NORM: Method(lambda: _shape(norm="l1"), WHOLE),
     tables.LOG_ODDS: Method(lambda: _shape(shape="log_odds"), WHOLE),
     tables.NO_SCALING: Method(lambda: _shape(scale=None), WHOLE),

@@ -1,4 +1,4 @@
-"""Numbers of the paper: its Table 1, and those that its text gives for figures."""
+"""Published numbers: Table 1, and the numbers in the text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Set(NamedTuple):
-    """A line of Table 1; the smallest and the largest class in per cent of the cases."""
+    """A line of Table 1; the sizes of the smallest and largest class are percentages."""
 
     cases: int
     classes: int
@@ -60,9 +60,9 @@ HALF = 50.0  # per cent of the data set
 TEXT_F1_P = 0.01  # there
 TEXT_ACCURACY_P = 0.20  # at 90%
 TEXT_F1_DROP = 0.10  # of shaping without BNS scaling and L2 norm
-HARD_F1 = 0.80  # tasks below it were looked at by themselves
+HARD_F1 = 0.80  # tasks below it are hard
 
 UCI_P = 0.002  # of precision at 20
-UCI_F1 = 0.6  # of the baseline; at which training size is not said
+UCI_F1 = 0.6  # of the baseline; the paper does not name the training size
 UCI_SHAPING_F1 = 0.7  # "over"
 UCI_F1_GAIN = 0.18  # relative

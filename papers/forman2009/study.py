@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from spokeshave.papers.forman2009 import drawing, tables, tasks
-from spokeshave.papers.forman2009.blocks import BLOCKS
-from spokeshave.papers.forman2009.claims import CLAIMS
-from spokeshave.reproduction import Paper, Part
+from papers.forman2009 import drawing, tables, tasks
+from papers.forman2009.blocks import BLOCKS
+from papers.forman2009.claims import CLAIMS
+from papers.study import Paper, Part
 
 PAPER = Paper(
     name="forman2009",

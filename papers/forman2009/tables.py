@@ -1,4 +1,4 @@
-"""From the results of tasks to the tables that are kept."""
+"""Tables made from the results of tasks."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from papers.forman2009 import published
 from spokeshave import paired_test
-from spokeshave.papers.forman2009 import published
 
 MEASURES = ("auc", "f1", "accuracy", "precision_at_20")
 BASELINE, SCALING, SHAPING = "baseline", "scaling", "shaping"
-METHODS = (BASELINE, SCALING, SHAPING)  # those of the paper's learning curves
+METHODS = (BASELINE, SCALING, SHAPING)  # of the paper's learning curves
 L1_NORM, LOG_ODDS, NO_SCALING = "L1 norm", "log odds", "no scaling"
 NO_PLATT_CV = "Platt without cross-validation"
 LESIONS = (L1_NORM, SCALING, LOG_ODDS, NO_SCALING, NO_PLATT_CV)  # in the order of Figure 7
 TF_IDF, IDF_AND_BNS = "tf-idf", "idf and BNS"
 CROSS_FITTED, POLICY = "cross-fitted shaping", "policy"
-BEYOND = (TF_IDF, IDF_AND_BNS, CROSS_FITTED, POLICY)  # curves that the paper does not have
+BEYOND = (TF_IDF, IDF_AND_BNS, CROSS_FITTED, POLICY)  # curves beyond the paper
 BASELINE_NO_PLATT, SHAPING_NO_PLATT = "baseline, no Platt", "shaping, no Platt"
 BASELINE_BY_AUC, SHAPING_BY_AUC = "baseline, C by AUC", "shaping, C by AUC"
 BASELINE_PRICED, SHAPING_PRICED = "baseline, priced intercept", "shaping, priced intercept"
 AS_DRAWN, NO_PLATT = "as in the curves", "no Platt"
 BY_AUC, PRICED, CROSS_FIT = "C by AUC", "priced intercept", "cross-fitted"
-EXPERIMENTS = {  # pairs that say what the gain of shaping is owed to
+EXPERIMENTS = {  # pairs of methods that explain the gain of shaping
     AS_DRAWN: (SHAPING, BASELINE),
     NO_PLATT: (SHAPING_NO_PLATT, BASELINE_NO_PLATT),
     BY_AUC: (SHAPING_BY_AUC, BASELINE_BY_AUC),
@@ -41,19 +41,19 @@ L2_PRICED, LOG_ODDS_PRICED = "baseline, L2, priced intercept", "log odds, priced
 BARE_SHAPING, ZERO_AS_VALUE = "shaping, no BNS no L2", "shaping, zero as a value"
 NARROW, NARROW_ZERO = "shaping, 2 neighbours", "shaping, zero as a value, 2 neighbours"
 BASELINE_IN_FOUR, SHAPING_IN_FOUR = "baseline, 4-fold", "shaping, 4-fold"
-OTHER_PAIRS = (  # compared besides, each by itself
+OTHER_PAIRS = (  # further comparisons
     (L2_PRICED, BASELINE_PRICED),
     (LOG_ODDS_PRICED, SHAPING_PRICED),
     (NARROW_ZERO, NARROW),
     (SHAPING_IN_FOUR, BASELINE_IN_FOUR),
 )
 
-LEAST_C = 0.01  # of those that are tried
-NEIGHBORS = 30  # of a value, half of them from below and half from above
-TINY = f"up to {NEIGHBORS // 2 + 1}"  # cases of a sample, all of them neighbours of each
-WHOLE = 1.0  # all of the training part of a fold
+LEAST_C = 0.01  # the smallest C tried
+NEIGHBORS = 30  # of a value, half of them below and half above
+TINY = f"up to {NEIGHBORS // 2 + 1}"  # cases: a sample in which all cases are neighbours
+WHOLE = 1.0  # the whole training part of a fold
 N_FOLDS, FEW_FOLDS = 10, 4
-TRAINING_SHARE = 1 - 1 / N_FOLDS  # of the data set, in each of ten folds
+TRAINING_SHARE = 1 - 1 / N_FOLDS  # of the data set, in ten folds
 LEFTMOST, RIGHTMOST = 0.0, 100.0  # the training size nearest to it, in per cent of the data set
 
 TASK = ("set", "task")
@@ -72,7 +72,7 @@ TEST = {
 
 
 class Anchor(NamedTuple):
-    """A number that the paper's text gives, and where ours is among the paired tests."""
+    """A number in the paper's text, and the paired test that has ours."""
 
     what: str
     relation: str  # "=", "over" or "about"
@@ -118,13 +118,12 @@ ANCHORS = {
 
 
 def tabulate(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-    """Return all tables of the benchmarks that are in the results.
+    """Return all tables of the benchmarks in the results.
 
-    NAME of a benchmark holds each of its tasks, NAME_curves means over tasks, NAME_samples means
-    over those with few training cases and over the others, NAME_tests paired tests, NAME_variants
-    every method with all training cases, NAME_tasks the AUC of each task there, NAME_experiments
-    the gain of shaping where something of the procedure differs, and NAME_anchors what the paper's
-    text gives.
+    For each benchmark: NAME, every task; NAME_curves, means over tasks; NAME_samples, the same by
+    size of the training sample; NAME_tests, paired tests; NAME_variants, all methods with all
+    training cases; NAME_tasks, the AUC of each task with all training cases; NAME_experiments, the
+    gain of shaping in each experiment; NAME_anchors, the numbers in the paper's text.
     """
     tables: dict[str, pl.DataFrame] = {}
     for name, frame in gather(results).items():
@@ -143,10 +142,10 @@ def tabulate(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
 
 
 def tabulate_sets(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-    """Return Table 1 as the files have it, and as published.
+    """Return Table 1 of our files next to the published one.
 
     Each result is a line: ``benchmark``, ``set``, ``cases``, ``classes``, ``smallest`` and
-    ``largest`` class in per cent, ``features`` of the file, ``columns`` that they become,
+    ``largest`` class in per cent, ``features`` of the file, ``columns`` of the matrix,
     ``nonzeros`` and ``tasks``.
     """
     lines = [
@@ -158,11 +157,11 @@ def tabulate_sets(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
 
 
 def gather(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-    """Return, for each benchmark, the means over folds of every task, method and size.
+    """Return the means over folds of every task, method and size, by benchmark.
 
-    Folds of several results of a set and method are joined. A fold without a value, whose training
-    set has no positive case, is left out and counted as unknown. ``below_half`` counts folds whose
-    AUC is below .5, as where a sigmoid of negative slope turns the order of the scores round.
+    Folds of several results of a set and method are joined. A fold whose training set has no
+    positive case has no value: it is left out and counted as unknown. ``below_half`` counts folds
+    with an AUC below .5, as happens when a sigmoid of negative slope reverses the scores.
     """
     cells = pl.DataFrame(
         [cell for result in results.values() for cell in _list_cells(result)],
@@ -172,7 +171,7 @@ def gather(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     keys = ("benchmark", *TASK, "method", "size")
     means = cells.group_by(*keys).agg(
         pl.col(MEASURES).mean().round(5),
-        pl.col("C").drop_nulls().mode().min(),  # the most frequent, the smallest of equals
+        pl.col("C").drop_nulls().mode().min(),  # the smallest of the most frequent
         pl.col("seconds").sum().round(2),
         folds=pl.len(),
         unknown=pl.col("auc").null_count(),
@@ -185,8 +184,8 @@ def gather(results: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
 def average(frame: pl.DataFrame) -> pl.DataFrame:
     """Return means over tasks for every method and size.
 
-    A task counts at a size where all methods of the paper's curves have a value. Of those that
-    count, ``tasks`` are the ones that the method was tried on; folds are counted as in `gather`.
+    A task counts at a size if all methods of the paper's curves have a value there. ``tasks`` is
+    the number of these that the method was tried on; folds are counted as in `gather`.
     """
     is_known = pl.all_horizontal(pl.col(MEASURES).is_not_null())
     main = frame.filter(pl.col("method").is_in(METHODS))
@@ -211,10 +210,10 @@ def average(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def average_samples(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return means over tasks apart for small training samples and others.
+    """Return means over tasks by size of the training sample.
 
-    In a sample of up to 16 cases all are neighbours of each, so that shaped features are constant;
-    in one of up to 31 those in the middle are.
+    In a sample of up to 16 cases all cases are neighbours, so shaped features are constant; in a
+    sample of up to 31 cases they are constant in the middle.
     """
     cases = {key: known.cases for key, known in published.SETS[name].items()}
     sample = pl.col("set").replace_strict(cases) * TRAINING_SHARE * pl.col("size")
@@ -235,10 +234,10 @@ def average_samples(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 def compare(frame: pl.DataFrame) -> pl.DataFrame:
     """Return paired tests over tasks of every method against the baseline and against shaping.
 
-    Those of `EXPERIMENTS` are compared with what is theirs to be compared with as well.
+    Methods of `EXPERIMENTS` are also compared with their own baseline.
     ``value`` and ``against_value`` are means over the tasks on which both have a value,
-    ``relative`` is their difference as a share of the second, ``p_value`` is two-sided, and
-    ``p_greater`` says that the method is above the other.
+    ``relative`` is their difference divided by the second, ``p_value`` is two-sided, and
+    ``p_greater`` is one-sided: the method is above the other.
     """
     rows = []
     for at, measure in product(frame.sort("size").partition_by("size"), MEASURES):
@@ -256,7 +255,7 @@ def compare(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _list_pairs(methods: list[str]) -> list[tuple[str, str]]:
-    """Return the pairs of methods to compare, among those that were tried."""
+    """Return the pairs of methods to compare, of those that were run."""
     pairs = [(method, against) for against, method in product((BASELINE, SHAPING), methods)]
     pairs += [pair for pair in EXPERIMENTS.values() if pair not in pairs]
     pairs += OTHER_PAIRS
@@ -272,12 +271,12 @@ def find_tests(
 
 
 def find_nearest(rows: list[dict[str, Any]], percent: float) -> dict[str, Any]:
-    """Return the row of the training size that is nearest to a share of the data set."""
+    """Return the row whose training size is nearest to a percentage of the data set."""
     return min(rows, key=lambda row: abs(row["percent"] - percent))
 
 
 def list_variants(means: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
-    """Return every method with all training cases, by AUC, and how it differs from shaping."""
+    """Return all methods with all training cases, by AUC, and their tests against shaping."""
     whole = means.filter(size=WHOLE).drop("size", "percent", "folds", "unknown", "below_half")
     for measure in MEASURES:
         found = tests.filter(size=WHOLE, against=SHAPING, measure=measure).select(
@@ -290,7 +289,7 @@ def list_variants(means: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
 
 
 def list_tasks(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the AUC of each task with all training cases, a column per method, hard ones first."""
+    """Return the AUC of each task with all training cases, one column per method, hardest first."""
     whole = frame.filter(size=WHOLE)
     wide = whole.pivot(on="method", index=TASK, values="auc", sort_columns=True)
     return wide.sort(BASELINE, *TASK) if BASELINE in wide.columns else wide
@@ -299,10 +298,10 @@ def list_tasks(frame: pl.DataFrame) -> pl.DataFrame:
 def list_experiments(frame: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
     """Return the gain of shaping over the baseline in each experiment, by size and measure.
 
-    Sizes are those at which there is something to compare what is done in the paper with.
+    Only sizes of more than one experiment are listed.
     ``below_half`` and ``against_below_half`` are the shares of folds whose AUC is below .5, of
-    shaping and of the baseline; ``least_C`` and ``against_least_C`` those of tasks on which the
-    smallest C is chosen most often.
+    shaping and of the baseline; ``least_C`` and ``against_least_C`` are the shares of tasks for
+    which the smallest C is chosen most often.
     """
     known = pl.col("folds").sum() - pl.col("unknown").sum()
     shares = frame.group_by("method", "size").agg(
@@ -329,7 +328,7 @@ def list_experiments(frame: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
 
 
 def list_anchors(name: str, tests: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return the numbers that the paper's text gives for a benchmark, next to ours."""
+    """Return the numbers in the paper's text on a benchmark next to ours."""
     head = ("what", "relation", "published", "ours")
     rows = [*_count_tasks(name, tasks), *_look_up(ANCHORS[name], tests)]
     return pl.DataFrame([dict(zip(head, row, strict=True)) for row in rows])
@@ -359,14 +358,14 @@ def _find_set(line: Mapping[str, Any]) -> published.Set:
 def _list_cells(result: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each class, fold and size."""
     numbers = [result[name] for name in (*MEASURES, "C", "seconds")]
-    places = product(range(len(result["folds"])), enumerate(result["sizes"]))
-    for (k, task), (f, (s, size)) in product(enumerate(result["classes"]), list(places)):
+    cells = list(product(range(len(result["folds"])), enumerate(result["sizes"])))
+    for (k, task), (f, (s, size)) in product(enumerate(result["classes"]), cells):
         values = (number[k][f][s] for number in numbers)
         yield result["benchmark"], result["set"], task, result["method"], size, *values
 
 
 def _test(a: NDArray[np.float64], b: NDArray[np.float64]) -> dict[str, Any]:
-    """Return the means of two columns and how they differ; a single pair has no p-value."""
+    """Return the means of two columns and the test of their difference; none for a single pair."""
     difference, other = float((a - b).mean()), float(b.mean())
     found = {
         "tasks": a.size,
@@ -384,5 +383,5 @@ def _test(a: NDArray[np.float64], b: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _to_percent() -> pl.Expr:
-    """Return the share of the data set that a share of the training part is, in per cent."""
+    """Return a share of the training part as a percentage of the data set."""
     return (100 * TRAINING_SHARE * pl.col("size")).round(2)

@@ -12,17 +12,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
 
+from papers.datasets import FORMAN, UCI, Labelled, load_forman, load_uci
+from papers.forman2009 import published
+from papers.forman2009.methods import METHODS
+from papers.forman2009.tables import MEASURES, N_FOLDS, TRAINING_SHARE
+from papers.results import to_json
+from papers.study import Setting, Task
 from spokeshave import learning_curve
-from spokeshave.papers.collections import FORMAN, UCI, Labelled, load_forman, load_uci
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.methods import METHODS
-from spokeshave.papers.forman2009.tables import MEASURES, N_FOLDS, TRAINING_SHARE
-from spokeshave.reproduction import Setting, Task
 
 LOADERS = {"text": load_forman, "uci": load_uci}
 SETS = {"text": FORMAN, "uci": UCI}
-LARGE = ("la1s", "la2s", "ohscal", "letter", "optdigits")  # a task for each fold of these
+LARGE = ("la1s", "la2s", "ohscal", "letter", "optdigits")  # one task per fold
 SEED = 0
+DIGITS = 6  # of results
 QUICK = {"text": ("tr23",), "uci": ("iris",)}
 QUICK_FOLDS, QUICK_SIZES = [0], (0.1, 1.0)
 
@@ -48,7 +50,7 @@ def list_tasks(benchmark: str, setting: Setting) -> Iterator[Task]:
 
 
 def list_sets(setting: Setting) -> Iterator[Task]:
-    """Yield a task for each data set, that counts what it holds."""
+    """Yield one task per data set that describes its size."""
     for benchmark, names in SETS.items():
         for name in QUICK[benchmark] if setting.is_quick else names:
             yield Task(f"set-{name}", describe, {"benchmark": benchmark, "name": name}, 0.1)
@@ -69,7 +71,7 @@ def learn(
         cv=[splits[fold] for fold in folds],
         classes=classes,
         scoring=how.scoring,
-        # Folds that are run apart must not draw the same samples; all methods draw the same.
+        # Folds in separate tasks must draw different samples, but all methods the same ones.
         random_state=SEED + folds[0],
     )
     numbers = {**curve.values, "C": curve.C, "seconds": curve.seconds}
@@ -80,7 +82,7 @@ def learn(
         "classes": list(given.tasks),
         "sizes": _relate(sizes, how.n_folds),
         "folds": folds,
-        **{key: _clear(numbers[key]) for key in (*MEASURES, "C", "seconds")},
+        **{key: to_json(numbers[key], DIGITS) for key in (*MEASURES, "C", "seconds")},
     }
 
 
@@ -90,7 +92,7 @@ def _relate(sizes: list[float], n_folds: int) -> list[float]:
 
 
 def _split(labels: np.ndarray[Any, Any], n_folds: int) -> list[Any]:
-    """Return folds; a class of fewer cases, which is no task, is not in each of them."""
+    """Return stratified folds; classes that are too small for them are no tasks."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
@@ -98,7 +100,7 @@ def _split(labels: np.ndarray[Any, Any], n_folds: int) -> list[Any]:
 
 
 def describe(data: Path, *, benchmark: str, name: str) -> dict[str, Any]:
-    """Return the size of a data set, as the paper's Table 1 has it."""
+    """Return the size of a data set, in the columns of the paper's Table 1."""
     given = LOADERS[benchmark](data, name)
     sizes = sorted(Counter(given.labels.tolist()).values())
     n, columns = given.X.shape
@@ -126,26 +128,19 @@ def _block(name: str, n_folds: int, setting: Setting) -> list[list[int]]:
 
 
 def _guess_cost(benchmark: str, name: str) -> float:
-    """Return about how long the baseline takes with all training cases, in arbitrary units."""
+    """Return the approximate running time of the baseline with all training cases."""
     size = published.SETS[benchmark][name]
     return size.classes * (0.3 + size.cases / (3000 if benchmark == "text" else 9000))
 
 
 def _pose(given: Labelled) -> tuple[np.ndarray[Any, Any], list[Any]]:
-    """Return labels and the classes to learn; of two classes the rarer one is positive."""
+    """Return labels and the classes to learn; the rarer of two classes is positive."""
     if np.unique(given.labels).size == 2:
         return given.labels == given.tasks[0], [True]
     return given.labels, list(given.tasks)
 
 
 def _count_attributes(data: Path, name: str) -> int:
-    """Return the attributes of a table before nominal ones become columns, without the class."""
+    """Return the number of attributes of a table, without the class, before one-hot encoding."""
     lines = (data / "uci" / f"{name}.arff").read_text(encoding="utf-8").splitlines()
     return sum(line.lower().startswith("@attribute") for line in lines) - 1
-
-
-def _clear(values: Any) -> Any:
-    """Return nested lists of rounded numbers, None for NaN."""
-    if isinstance(values, np.ndarray):
-        return [_clear(value) for value in values]
-    return None if np.isnan(values) else round(float(values), 6)

@@ -1,4 +1,4 @@
-"""What of the tables stands in the README."""
+"""The Markdown blocks of the README, written from the tables."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from spokeshave.papers.kolcz2007.judges.wording import NAMES, dot
-from spokeshave.papers.kolcz2007.published import TABLE1, Published
-from spokeshave.papers.kolcz2007.tables import FORMAN_ALL, MEASURES
-from spokeshave.papers.kolcz2007.tasks import COLLECTIONS
-from spokeshave.reproduction import Tables, write_table
+from papers.datasets import COLLECTIONS
+from papers.kolcz2007.published import TABLE1, Published
+from papers.kolcz2007.tables import FORMAN_ALL, MEASURES, NAMES
+from papers.markdown import write_table
+from papers.verdicts import Tables, show
 
 METHODS = ("exact", "mask", "sv_set", "warm", "rfe", "all")
 TITLES = {"sv_set": "sv set", "all": "all features"}
@@ -34,7 +34,7 @@ PROBLEMS = {
 
 
 def write_table1(tables: Tables) -> str:
-    """Return averages of the best of each class, with what was published above ours."""
+    """Return the averages of Table 1, the published ones above ours."""
     table, rows = tables["table1"], []
     for measure in MEASURES:
         for collection in ("TREC-AP", *COLLECTIONS, FORMAN_ALL):
@@ -47,15 +47,17 @@ def write_table1(tables: Tables) -> str:
                 found = {row["method"]: row for row in part.iter_rows(named=True)}
                 label = f"{collection}, {NAMES[measure]}"
                 classes = str(found["exact"]["classes"])
-                rows.append([label, classes, *(_show_best(found[m]) for m in METHODS)])
+                rows.append(
+                    [label, classes, *(_show_average(found[m], "average_best") for m in METHODS)]
+                )
                 if measure == "auc":
-                    micro = [dot(found[m]["micro_best"]) for m in METHODS]
+                    micro = [show(found[m]["micro_best"], 4) for m in METHODS]
                     rows.append([f"{label}, micro-average", classes, *micro])
     return write_table(["", "classes", *(TITLES.get(m, m) for m in METHODS)], rows)
 
 
 def write_sizes(tables: Tables) -> str:
-    """Return how far mask and sv set are from exact, by the test documents of a class."""
+    """Return the differences of mask and sv set from exact, by number of test documents."""
     table = tables["table1_by_size"].filter(pl.col("method").is_in(["mask", "sv_set"]))
     keys = ["collection", "from", "to", "classes"]
     wide = table.select(*keys, "measure", "method", "difference", "p_one_sided").sort(
@@ -79,30 +81,30 @@ def write_sizes(tables: Tables) -> str:
 
 
 def write_lengths(tables: Tables) -> str:
-    """Return the AUC by what is scaled to length one again, and that of retraining."""
+    """Return the AUC for each choice of renormalised vectors, and that of retraining."""
     table, curves = tables["lengths"], tables["figure1"].filter(method="exact")
     cases = list(table.select("collection", "fraction").unique(maintain_order=True).iter_rows())
     rows = []
     for (vectors, documents), label in SCALED.items():
         part = table.filter(vectors=vectors, documents=documents)
         found = {(r["collection"], r["fraction"]): r["auc"] for r in part.iter_rows(named=True)}
-        rows.append([label, *(dot(found[case], 3) for case in cases)])
+        rows.append([label, *(show(found[case], 3) for case in cases)])
     exact = {(r["collection"], r["fraction"]): r["macro_auc"] for r in curves.iter_rows(named=True)}
-    rows.append(["retrained (exact)", *(dot(exact[case], 3) for case in cases)])
+    rows.append(["retrained (exact)", *(show(exact[case], 3) for case in cases)])
     return write_table(
         ["scaled to length one again", *(f"{name}, {f:.0%}" for name, f in cases)], rows
     )
 
 
 def write_problems(tables: Tables) -> str:
-    """Return the average AUC of the two-class problems, by method and irrelevant words."""
+    """Return the average AUC of the two-class problems by method and noise."""
     table = tables["figure2"]
     levels = table["noise"].unique(maintain_order=True)
     found = {(r["noise"], r["method"]): r for r in table.iter_rows(named=True)}
     rows = [
         ["problems", *(str(found[n, "all"]["problems"]) for n in levels)],
         *(
-            [label, *(_show_problem(found[n, method]) for n in levels)]
+            [label, *(_show_average(found[n, method], "average_auc") for n in levels)]
             for method, label in PROBLEMS.items()
         ),
     ]
@@ -111,12 +113,12 @@ def write_problems(tables: Tables) -> str:
 
 
 def write_difficulty(tables: Tables) -> str:
-    """Return the gains over all features by how hard a problem looked."""
+    """Return the gains over all features by difficulty of the problem."""
     names = ("exact", "mask", "sv_set", "nested_exact", "random_exact")
     rows = [
         [
             str(row["noise"]),
-            f"{dot(row['from'], 2)} to {dot(row['to'], 2)}",
+            f"{show(row['from'], 2)} to {show(row['to'], 2)}",
             str(row["candidates"]),
             str(row["problems"]),
             *(_show_gain(row[f"gain_{name}"]) for name in names),
@@ -137,14 +139,14 @@ def write_weightings(tables: Tables) -> str:
         rows.append(
             [
                 f"{name} ({weighting}), {'all features' if method == 'all' else 'best cuts'}",
-                *(dot(found[m][how]) for m in MEASURES for how in ("binary", "weighted")),
+                *(show(found[m][how], 4) for m in MEASURES for how in ("binary", "weighted")),
             ]
         )
     return write_table(["", "binary, AUC", "weighted, AUC", "binary, F1", "weighted, F1"], rows)
 
 
 def write_speed(tables: Tables) -> str:
-    """Return seconds, and how many times as long retraining takes."""
+    """Return the seconds of each method, and the ratio of retraining to it."""
     table = tables["speed"]
     names = table["collection"].unique(maintain_order=True)
     rows = []
@@ -160,14 +162,14 @@ def write_speed(tables: Tables) -> str:
 
 
 def write_peers(tables: Tables) -> str:
-    """Return the best of each selector over the numbers of features, averaged over classes."""
+    """Return the best results of each selector, averaged over classes."""
     best = (
         tables["peers"]
         .group_by("collection", "selector", "label", maintain_order=True)
         .agg(
             pl.col("best_f1", "auc").max(),
             pl.col("features").get(pl.col("best_f1").arg_max()),
-            # A path tries all numbers at once; penalties are tried one by one.
+            # A path covers all numbers of features at once; an L1 penalty only one.
             pl.when(pl.col("selector").first() == "L1 SelectFromModel")
             .then(pl.col("seconds").sum())
             .otherwise(pl.col("seconds").first())
@@ -181,8 +183,8 @@ def write_peers(tables: Tables) -> str:
         [
             f"{row['collection']}, {row['selector']}",
             str(row["len"]),
-            dot(row["auc"]),
-            dot(row["best_f1"]),
+            show(row["auc"], 4),
+            show(row["best_f1"], 4),
             f"{row['features']:,.0f}",
             f"{row['seconds']:.3g} s",
         ]
@@ -199,18 +201,13 @@ def _show_published(published: Published | None) -> str:
     return value if published.p_value is None else f"{value} ({p_value})"
 
 
-def _show_best(row: Any) -> str:
-    value = dot(row["average_best"])
-    return value if row["p_one_sided"] is None else f"{value} ({_show_p(row['p_one_sided'])})"
+def _show_average(row: Any, column: str) -> str:
+    value, p_value = show(row[column], 4), row["p_one_sided"]
+    return value if p_value is None else f"{value} ({_show_p(p_value)})"
 
 
 def _show_difference(row: Any) -> str:
     return f"{row['difference']:+.4f} ({_show_p(row['p_one_sided'])})"
-
-
-def _show_problem(row: Any) -> str:
-    value = dot(row["average_auc"])
-    return value if row["p_one_sided"] is None else f"{value} ({_show_p(row['p_one_sided'])})"
 
 
 def _show_gain(gain: float | None) -> str:

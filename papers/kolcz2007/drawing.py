@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from spokeshave.papers.kolcz2007.published import FIGURE4_FRACTION, FIGURE4_OVERLAP, TABLE1
-from spokeshave.reproduction import Tables
+from papers.kolcz2007.published import FIGURE4_FRACTION, FIGURE4_OVERLAP, TABLE1
+from papers.verdicts import Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Colours of Okabe and Ito, which the colour-blind can tell apart.
+# The palette of Okabe and Ito, which is safe for colour-blind readers
 COLOURS = {
     "exact": "#0072B2",
     "mask": "#D55E00",
@@ -105,7 +105,7 @@ def draw_normals(tables: Tables) -> dict[str, Figure]:
 
 
 def draw_support(tables: Tables) -> dict[str, Figure]:
-    """Draw overlap and containment of support vectors, and what they are at the limit."""
+    """Draw overlap and containment of support vectors, and their limit."""
     table, limit = tables["stability"].filter(method="exact"), tables["limit"]
     collections = table["collection"].unique(maintain_order=True)
     figure = _open(4.2 * len(collections), 7.0)
@@ -215,13 +215,13 @@ def _draw_dots(ax: Axes, table: pl.DataFrame, names: tuple[str, ...]) -> None:
         "random_exact": "exact, random order",
     }
     value = dict(zip(table["method"], table["average_auc"], strict=True))
-    for place, name in enumerate(reversed(names)):
+    for height, name in enumerate(reversed(names)):
         is_control = name in labels
         colour = COLOURS[name.split("_", 1)[1] if is_control else name]
-        ax.plot(value[name], place, "o", color=colour, mfc="white" if is_control else colour)
+        ax.plot(value[name], height, "o", color=colour, mfc="white" if is_control else colour)
         ax.annotate(
             f"{value[name]:.4f}"[1:],
-            (value[name], place),
+            (value[name], height),
             xytext=(6, 0),
             textcoords="offset points",
             va="center",

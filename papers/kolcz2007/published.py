@@ -1,6 +1,6 @@
-"""What Kolcz and Chowdhury (2007) published, typed in from their text.
+"""Published numbers of Kolcz and Chowdhury (2007).
 
-Their figures are printed without numbers; what the text says of them is in the claims.
+Their figures have no numbers; statements about them are among the claims.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from spokeshave.papers.collections import FORMAN
-from spokeshave.papers.kolcz2007.blocks import BLOCKS
-from spokeshave.papers.kolcz2007.claims import CLAIMS
-from spokeshave.papers.kolcz2007.drawing import (
+from papers.datasets import COLLECTIONS, FORMAN
+from papers.kolcz2007.blocks import BLOCKS
+from papers.kolcz2007.claims import CLAIMS
+from papers.kolcz2007.drawing import (
     draw_curves,
     draw_normals,
     draw_peers,
@@ -16,8 +16,8 @@ from spokeshave.papers.kolcz2007.drawing import (
     draw_speed,
     draw_support,
 )
-from spokeshave.papers.kolcz2007.problems import study_pairs
-from spokeshave.papers.kolcz2007.tables import (
+from papers.kolcz2007.problems import study_pairs
+from papers.kolcz2007.tables import (
     name_task,
     tabulate_curves,
     tabulate_lengths,
@@ -29,8 +29,7 @@ from spokeshave.papers.kolcz2007.tables import (
     tabulate_support,
     tabulate_weightings,
 )
-from spokeshave.papers.kolcz2007.tasks import (
-    COLLECTIONS,
+from papers.kolcz2007.tasks import (
     METHODS,
     compare_duals,
     compare_lengths,
@@ -39,14 +38,18 @@ from spokeshave.papers.kolcz2007.tasks import (
     trace_folds,
     trace_split,
 )
-from spokeshave.papers.kolcz2007.timing import time_growth, time_methods, try_peers
-from spokeshave.reproduction import Paper, Part, Setting, Task
+from papers.kolcz2007.timing import time_growth, time_methods, try_peers
+from papers.study import Paper, Part, Setting, Task
 
 WEIGHTINGS = {"RCV1": "ltc", "20 Newsgroups": "tfidf", "Reuters-21578": "tfidf"}
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6)
 LENGTH_FRACTIONS = [0.05, 0.2, 0.5]
 DUAL_FRACTIONS = [0.05, 0.1, 0.2, 0.5, 0.9]
-N_TURNS = {0: 10, 10: 5, 30: 5}  # by the irrelevant descriptions that are added to a document
+N_TURNS = {
+    0: 10,
+    10: 5,
+    30: 5,
+}  # by the number of irrelevant descriptions added
 N_CANDIDATES, N_PROBLEMS = 120, 10  # of each turn
 PEER_LABELS = {
     "20 Newsgroups": ("comp.graphics", "rec.autos", "sci.med", "talk.politics.misc"),
@@ -58,7 +61,7 @@ METHOD_COSTS = {"mask": 0.2, "sv_set": 0.2}
 
 
 def list_quality_tasks(setting: Setting) -> Iterator[Task]:
-    """Yield a task for each collection or set and method."""
+    """Yield one task per method and collection or set."""
     yield from list_curve_tasks(setting)
     for name in QUICK_SETS if setting.is_quick else FORMAN:
         for method in METHODS:
@@ -68,7 +71,7 @@ def list_quality_tasks(setting: Setting) -> Iterator[Task]:
 
 
 def list_curve_tasks(setting: Setting) -> Iterator[Task]:
-    """Yield a task for each collection with a test set and method."""
+    """Yield one task per method and collection with a test set."""
     for collection, options in _list_collections(setting):
         for method in METHODS:
             yield _trace(collection, method, **options)
@@ -83,7 +86,7 @@ def list_weighting_tasks(setting: Setting) -> Iterator[Task]:
 
 
 def list_length_tasks(setting: Setting) -> Iterator[Task]:
-    """Yield a task for each collection but RCV1, which takes longer and would tell no more."""
+    """Yield one task per collection, except for RCV1, which takes longer and adds nothing."""
     for collection, options in _list_collections(setting):
         if collection != "RCV1":
             arguments = {"collection": collection, "fractions": LENGTH_FRACTIONS, **options}
@@ -118,7 +121,7 @@ def list_stability_tasks(setting: Setting) -> Iterator[Task]:
 
 
 def list_support_tasks(setting: Setting) -> Iterator[Task]:
-    """Yield tasks that look at support vectors, at the limit of all features, and at alpha."""
+    """Yield tasks on support vectors, on the limit of all features, and on alpha."""
     yield from list_stability_tasks(setting)
     for collection, options in _list_collections(setting):
         for renormalize in (True, False):
@@ -134,7 +137,7 @@ def list_support_tasks(setting: Setting) -> Iterator[Task]:
 
 
 def list_speed_tasks(setting: Setting) -> Iterator[Task]:
-    """Yield tasks that measure time, for which nothing runs beside them."""
+    """Yield tasks that measure time and therefore run alone."""
     rounds: dict[str, Any] = {"rounds": 1} if setting.is_quick else {}
     for collection, options in _list_collections(setting):
         if setting.is_quick or collection != "Reuters-21578":
@@ -145,7 +148,7 @@ def list_speed_tasks(setting: Setting) -> Iterator[Task]:
 
 
 def list_peer_tasks(setting: Setting) -> Iterator[Task]:
-    """Yield a task for each class that selectors of scikit-learn are tried on."""
+    """Yield one task per class for the selectors of scikit-learn."""
     labels = {QUICK_COLLECTION: ("earn",)} if setting.is_quick else PEER_LABELS
     for collection, names in labels.items():
         for label in names:
@@ -155,7 +158,7 @@ def list_peer_tasks(setting: Setting) -> Iterator[Task]:
 
 
 def _list_collections(setting: Setting) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield collections, each with the number of classes that a quick run takes of it."""
+    """Yield collections with their options; a quick run uses one collection and few classes."""
     for collection in COLLECTIONS:
         if not setting.is_quick:
             yield collection, {}

@@ -1,8 +1,8 @@
-"""From the results of tasks to the tables that are kept."""
+"""Tables made from the results of tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -10,23 +10,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from papers.datasets import COLLECTIONS
+from papers.kolcz2007.published import TABLE1
+from papers.kolcz2007.tasks import METHODS
+from papers.study import Results
 from spokeshave import PairedTest, paired_test
-from spokeshave.papers.kolcz2007.published import TABLE1
-from spokeshave.papers.kolcz2007.tasks import COLLECTIONS, METHODS
 
 FORMAN_ALL = "16 Forman sets"
 MEASURES = ("auc", "best_f1")
+APPROXIMATE = ("mask", "sv_set")
+NAMES = {"auc": "AUC", "best_f1": "F1", "sv_set": "sv set"}
 SIZES = ((1, 9), (10, 99), (100, None))  # test documents of a class, from and to
 BINS = (0.0, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the screening AUC
 CONTROLS = ("nested_", "random_")
 DIGITS = 6
 
-Results = Mapping[str, Any]
 Curves = dict[str, dict[str, Any]]  # by method
 
 
 def tabulate_quality(results: Results) -> dict[str, pl.DataFrame]:
-    """Return Table 1, also by the size of a class, and where each class is at its best."""
+    """Return Table 1, the same by class size, and the best cuts of the classes."""
     by_collection = _group(results)
     of_test_sets = {name: by_collection[name] for name in COLLECTIONS if name in by_collection}
     return {
@@ -54,7 +57,7 @@ def tabulate_curves(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def tabulate_weightings(results: Results) -> dict[str, pl.DataFrame]:
-    """Return binary rows and weighted ones next to each other, both of length one."""
+    """Return the results of binary and of weighted rows, both of length one."""
     rows = []
     for collection in COLLECTIONS:
         for weighting in ("ltc", "tfidf"):
@@ -82,7 +85,7 @@ def tabulate_weightings(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def tabulate_lengths(results: Results) -> dict[str, pl.DataFrame]:
-    """Return quality by what is scaled to length one again after a cut."""
+    """Return quality for each choice of renormalised vectors."""
     return {
         "lengths": _frame(
             {"collection": _find_collection(name), **row}
@@ -119,7 +122,7 @@ def tabulate_problems(results: Results) -> dict[str, pl.DataFrame]:
         "difficulty": _frame(
             {"noise": noise, **row}
             for (noise,), part in problems.group_by("noise", maintain_order=True)
-            for row in _list_gains(part, screened.filter(pl.col("noise") == noise))
+            for row in _list_gains(part, screened.filter(noise=noise))
         ),
     }
 
@@ -144,7 +147,7 @@ def tabulate_stability(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def tabulate_support(results: Results) -> dict[str, pl.DataFrame]:
-    """Return also what is left of the support vectors at the limit, and what becomes of alpha."""
+    """Return the similarity of models, the limit of support vectors, and the changes of alpha."""
     limits, duals = [], []
     for name, found in results.items():
         if "-stability-" in name:
@@ -170,7 +173,7 @@ def tabulate_support(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def tabulate_speed(results: Results) -> dict[str, pl.DataFrame]:
-    """Return seconds and how many times longer retraining takes, and how time grows."""
+    """Return the seconds of each method, the ratio of retraining to it, and the growth of time."""
     times, growth = [], []
     for name, found in results.items():
         kind, rest = name.split("-", 1)
@@ -196,7 +199,7 @@ def tabulate_speed(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def tabulate_peers(results: Results) -> dict[str, pl.DataFrame]:
-    """Return what each selector gives for each class."""
+    """Return the results of each selector for each class."""
     rows = []
     for name, found in results.items():
         _, collection, label = name.split("-", 2)
@@ -218,7 +221,7 @@ def _find_collection(task: str) -> str:
 
 
 def _group(results: Results) -> dict[str, Curves]:
-    """Return curves by collection and method, and all of the 16 sets together as one more."""
+    """Return curves by collection and method; the 16 sets together are one more collection."""
     grouped: dict[str, Curves] = {name: {} for name in COLLECTIONS}
     sets: dict[str, Curves] = {}
     for name, found in results.items():
@@ -235,7 +238,7 @@ def _group(results: Results) -> dict[str, Curves]:
 
 
 def _join(curves: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the classes of several curves as those of one."""
+    """Return one curve with the classes of several."""
     joined = {
         key: [value for curve in curves for value in curve[key]]
         for key in ("names", "positives", "pairs", *MEASURES)
@@ -244,7 +247,7 @@ def _join(curves: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _take(curve: dict[str, Any], measure: str, method: str) -> NDArray[np.float64]:
-    """Return the best value of each class over the paper's cuts, or that of all features."""
+    """Return the best value of each class over the paper's cuts, or its value with all features."""
     values = np.array(curve[measure])
     return values[:, -1] if method == "all" else values[:, :-1].max(axis=1)
 
@@ -275,7 +278,7 @@ def _compare(collection: str, curves: Curves) -> Iterable[dict[str, Any]]:
 
 
 def _compare_sizes(collection: str, curves: Curves) -> Iterable[dict[str, Any]]:
-    """Yield Table 1 for classes of few, some and many test documents apart."""
+    """Yield Table 1 separately for classes of few, some and many test documents."""
     positives = np.array(curves["exact"]["positives"])
     for measure in MEASURES:
         values = _list_values(curves, measure)
@@ -327,7 +330,7 @@ def _list_averages(collection: str, curves: Curves) -> Iterable[dict[str, Any]]:
 
 
 def _count_best_cuts(collection: str, curves: Curves) -> Iterable[dict[str, Any]]:
-    """Yield how many classes are at their best at each cut, the smallest of equals."""
+    """Yield the number of classes whose best cut is each cut; ties go to the smallest."""
     for method, curve in curves.items():
         for measure in MEASURES:
             best = np.array(curve[measure])[:, :-1].argmax(axis=1)
@@ -362,7 +365,7 @@ def _summarize(problems: pl.DataFrame, name: str) -> dict[str, Any]:
 
 
 def _list_gains(problems: pl.DataFrame, screened: pl.DataFrame) -> Iterable[dict[str, Any]]:
-    """Yield, by the AUC of the screening, how many pairs there were and the gains on the chosen."""
+    """Yield the number of candidate pairs and the gains on chosen ones, by screening AUC."""
     for (low, high, among), (_, _, candidates) in zip(
         _split_bins(problems), _split_bins(screened), strict=True
     ):
@@ -377,8 +380,8 @@ def _list_gains(problems: pl.DataFrame, screened: pl.DataFrame) -> Iterable[dict
 
 
 def _split_bins(frame: pl.DataFrame) -> list[tuple[float, float, pl.DataFrame]]:
-    place = pl.Series(np.digitize(frame["screening_auc"], BINS[1:-1]))
-    return [(low, high, frame.filter(place == i)) for i, (low, high) in enumerate(pairwise(BINS))]
+    bins = pl.Series(np.digitize(frame["screening_auc"], BINS[1:-1]))
+    return [(low, high, frame.filter(bins == i)) for i, (low, high) in enumerate(pairwise(BINS))]
 
 
 def _short(test: PairedTest) -> float:
@@ -390,7 +393,7 @@ def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _round(frame: pl.DataFrame) -> pl.DataFrame:
-    """Round all but P-values, whose digits are few and may be small."""
+    """Round all columns except for P-values, which may be tiny."""
     floats = [
         name
         for name, kind in frame.schema.items()

@@ -1,51 +1,37 @@
-"""Curves of quality, and models before and after retraining: what the tables are made of."""
+"""Tasks: curves of quality, and comparisons of models before and after retraining."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics import precision_recall_curve, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import binarize, normalize
 
-from spokeshave import DualLinearSVC, FeatureCurve, feature_curve, rank_features, stability
-from spokeshave.papers.collections import (
+from papers.datasets import (
+    COLLECTIONS,
     Split,
     indicate,
     load_forman,
-    load_newsgroups,
-    load_rcv1,
-    load_reuters,
 )
+from papers.results import measure_scores, to_json
+from spokeshave import DualLinearSVC, FeatureCurve, feature_curve, rank_features, stability
 
-COLLECTIONS: dict[str, Callable[..., Split]] = {
-    "RCV1": load_rcv1,
-    "20 Newsgroups": load_newsgroups,
-    "Reuters-21578": load_reuters,
-}
 METHODS = ("exact", "mask", "sv_set", "warm", "rfe")
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
-TOL = 1e-4  # of all models that are compared: what they differ in must not be the solver's
-FEWEST = 10  # documents of a class of the 16 sets
+TOL = 1e-4  # tight, so that differences between models are not the solver's
+FEWEST = 10  # documents of a class in the 16 sets
 DIGITS = 7
 
 
 def load_collection(
     data: Path, collection: str, weighting: str = "binary", n_classes: int | None = None
 ) -> Split:
-    """Return a collection with its most frequent classes, all of them by default."""
-    split = COLLECTIONS[collection](data, weighting)
-    frequent = np.sort(np.argsort(-split.Y.sum(axis=0), kind="stable")[:n_classes])
-    return split._replace(
-        Y=split.Y[:, frequent],
-        Y_test=split.Y_test[:, frequent],
-        names=tuple(split.names[k] for k in frequent),
-    )
+    """Return a collection with its largest classes, all of them by default."""
+    return COLLECTIONS[collection](data, weighting).keep_largest(n_classes)
 
 
 def trace_split(
@@ -58,14 +44,7 @@ def trace_split(
 ) -> dict[str, Any]:
     """Return measures of each class on the test documents, at every cut."""
     split = load_collection(data, collection, weighting, n_classes)
-    curve = feature_curve(
-        split.X,
-        split.Y,
-        X_test=split.X_test,
-        y_test=split.Y_test,
-        method=method,
-        estimator=make_svc(),
-    )
+    curve = split.trace(method=method, estimator=make_svc())
     return describe_curve(curve, split.names, split.Y_test)
 
 
@@ -89,16 +68,16 @@ def trace_folds(data: Path, *, name: str, method: str) -> dict[str, Any]:
 def compare_normals(
     data: Path, *, collection: str, method: str, n_classes: int | None = None
 ) -> dict[str, Any]:
-    """Return how alike masked and retrained models are at every cut, averaged over classes."""
+    """Return the similarity of masked and retrained models at every cut, averaged over classes."""
     split = load_collection(data, collection, n_classes=n_classes)
     model = make_svc().fit(split.X, split.Y)
     found = stability(split.X, split.Y, estimator=model, method=method)
     n_support = model.dual_coef_.getnnz(axis=1)[:, None]
     return {
         "fractions": found.cuts.tolist(),
-        "n_support": round_all(np.mean(found.n_support / n_support, axis=0)),
+        "n_support": to_json(np.mean(found.n_support / n_support, axis=0), DIGITS),
         **{
-            name: round_all(found.macro(name))
+            name: to_json(found.macro(name), DIGITS)
             for name in ("cosine", "pearson", "overlap", "containment")
         },
     }
@@ -107,7 +86,7 @@ def compare_normals(
 def compare_limits(
     data: Path, *, collection: str, tol: float, renormalize: bool, n_classes: int | None = None
 ) -> dict[str, float]:
-    """Return how alike the support vectors are when only features without weight are removed."""
+    """Return the overlap of support vectors when only features of zero weight are removed."""
     split = load_collection(data, collection, n_classes=n_classes)
     model = make_svc(tol).fit(split.X, split.Y)
     found = stability(
@@ -129,7 +108,7 @@ def compare_duals(
     renormalize: bool,
     n_classes: int | None = None,
 ) -> list[dict[str, float]]:
-    """Return how alike weights and Lagrange multipliers are before and after retraining."""
+    """Return the similarity of weights and of dual variables before and after retraining."""
     split = load_collection(data, collection, n_classes=n_classes)
     model = make_svc().fit(split.X, split.Y)
     ranking = rank_features(split.X, split.Y, estimator=model)
@@ -144,7 +123,7 @@ def compare_duals(
         means = np.mean(compared, axis=0)
         names = ("weight_cosine", "alpha_cosine", "alpha_change", "alpha_sum")
         rows.append(
-            {"fraction": fraction, **dict(zip(names, round_all(means), strict=True))},
+            {"fraction": fraction, **dict(zip(names, to_json(means, DIGITS), strict=True))},
         )
     return rows
 
@@ -152,10 +131,9 @@ def compare_duals(
 def compare_lengths(
     data: Path, *, collection: str, fractions: list[float], n_classes: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return quality when support vectors, documents, both or neither are scaled to length one.
+    """Return quality when support vectors, documents, both or neither are renormalised.
 
-    Neither is mask and both is the sv set; support vectors alone is the paper's formula to the
-    letter.
+    Neither is mask and both is sv set; support vectors alone is the formula as printed.
     """
     split = load_collection(data, collection, n_classes=n_classes)
     model = make_svc().fit(split.X, split.Y)
@@ -177,18 +155,13 @@ def compare_lengths(
                 "fraction": fraction,
                 "vectors": vectors,
                 "documents": documents,
-                **dict(zip(("auc", "best_f1"), round_all(np.mean(found, axis=0)), strict=True)),
+                **dict(
+                    zip(("auc", "best_f1"), to_json(np.mean(found, axis=0), DIGITS), strict=True)
+                ),
             }
             for (vectors, documents), found in measured.items()
         ]
     return rows
-
-
-def measure_scores(y: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the AUC and the best F1 over all thresholds."""
-    precision, recall, _ = precision_recall_curve(y, scores)
-    best = np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12))
-    return float(roc_auc_score(y, scores)), float(best)
 
 
 def make_svc(tol: float = TOL, n_jobs: int = 1) -> DualLinearSVC:
@@ -206,18 +179,13 @@ def describe_curve(
         "positives": positives.tolist(),
         "pairs": (positives * (len(Y) - positives)).tolist(),
         "fractions": curve.fractions.tolist(),
-        **{name: [round_all(row) for row in curve.per_class(name)] for name in ("auc", "best_f1")},
-        **{f"micro_{name}": round_all(curve.micro(name)) for name in ("auc", "best_f1")},
+        **{name: to_json(curve.per_class(name), DIGITS) for name in ("auc", "best_f1")},
+        **{f"micro_{name}": to_json(curve.micro(name), DIGITS) for name in ("auc", "best_f1")},
     }
 
 
-def round_all(values: Any) -> list[float]:
-    """Return numbers as a list, rounded."""
-    return [round(float(value), DIGITS) for value in values]
-
-
 def _take(ranking: Any, k: int, fraction: float) -> NDArray[np.intp]:
-    """Return the best features of a class, in order of their numbers."""
+    """Return the best features of a class in ascending order."""
     ranked = ranking.list_ranked(k)
     return np.sort(ranked[: max(1, round(fraction * ranked.size))])
 

@@ -1,4 +1,4 @@
-"""What each method costs, and what peers cost and give."""
+"""Running time of each method, and time and quality of peers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+from papers.datasets import Split
+from papers.kolcz2007.tasks import load_collection, make_svc
+from papers.results import measure_scores
 from spokeshave import PAPER_FRACTIONS, DualLinearSVC, FeatureCurve, feature_curve
-from spokeshave.papers.collections import Split
-from spokeshave.papers.kolcz2007.tasks import load_collection, make_svc, measure_scores
 
 N_JOBS = 2
 TOL = 5e-4  # at which the objective is no worse than LinearSVC's at 1e-2
@@ -31,10 +32,10 @@ DIGITS = 6
 def time_methods(
     data: Path, *, collection: str, rounds: int = ROUNDS, n_classes: int | None = None
 ) -> dict[str, float]:
-    """Return the seconds of the first fit and of every method that follows it.
+    """Return the seconds of the first fit and of every method after it.
 
-    The methods take turns and the best time of each counts; the two loops over scikit-learn's
-    models, which are long, run once.
+    The methods take turns and the best time of each counts. The two long loops over scikit-learn's
+    models run once.
     """
     split = load_collection(data, collection, n_classes=n_classes)
     _warm_up(split)
@@ -60,7 +61,7 @@ def time_methods(
 def time_growth(
     data: Path, *, collection: str, rounds: int = ROUNDS, n_classes: int | None = None
 ) -> dict[str, dict[str, float]]:
-    """Return seconds of the first fit, mask and naive Bayes on parts of the documents."""
+    """Return the seconds of the first fit, mask and naive Bayes on subsets of the documents."""
     split = load_collection(data, collection, n_classes=n_classes)
     _warm_up(split)
     found = {}
@@ -76,10 +77,10 @@ def time_growth(
 
 
 def try_peers(data: Path, *, collection: str, label: str) -> list[dict[str, Any]]:
-    """Return what selectors of scikit-learn give for one class, and ours at as many features.
+    """Return the results of scikit-learn's selectors for one class, and ours at as many features.
 
-    Seconds are of one thread: for a path, of all that it takes to have every number of features
-    tried; for an L1 penalty, of the one.
+    Seconds are of one thread: for a path, of all numbers of features together; for an L1 penalty,
+    of that penalty.
     """
     split = load_collection(data, collection)
     k = split.names.index(label)
@@ -96,26 +97,18 @@ def _fit(split: Split) -> DualLinearSVC:
 
 
 def _trace(split: Split, method: str, model: DualLinearSVC) -> FeatureCurve:
-    return feature_curve(
-        split.X,
-        split.Y,
-        X_test=split.X_test,
-        y_test=split.Y_test,
-        method=method,
-        estimator=model,
-        n_jobs=N_JOBS,
-    )
+    return split.trace(method=method, estimator=model, n_jobs=N_JOBS)
 
 
 def _warm_up(split: Split) -> None:
-    """Compile what will be timed."""
+    """Compile the kernels before they are timed."""
     part = _take_part(split, 0.1)
     for method in ("mask", "sv_set", "warm", "exact"):
         _trace(part, method, _fit(part))
 
 
 def _take_part(split: Split, share: float) -> Split:
-    """Return a share of the documents, training and test, and the classes that are in both."""
+    """Return a share of the training and test documents, with the classes that occur in both."""
     rng = np.random.default_rng(0)
     rows, rows_test = (
         np.sort(rng.permutation(X.shape[0])[: int(share * X.shape[0])])
@@ -128,7 +121,7 @@ def _take_part(split: Split, share: float) -> Split:
 
 
 def _take_turns(contestants: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the best time of each, in seconds; a noisy moment falls on all of them."""
+    """Return the best time of each in seconds; taking turns spreads noise over all of them."""
     best = dict.fromkeys(contestants, np.inf)
     for _ in range(rounds):
         for name, run in contestants.items():
@@ -154,7 +147,7 @@ def _score_naive_bayes(split: Split) -> None:
 
 
 def _retrain(model: Any, split: Split, orders: list[NDArray[np.intp]]) -> None:
-    """Train and measure at every cut of every class, as is done without masking."""
+    """Train and measure at every cut of every class, as needed without masking."""
     for y, y_test, order in zip(split.Y.T, split.Y_test.T, orders, strict=True):
         for fraction in PAPER_FRACTIONS:
             kept = np.sort(order[: max(1, round(fraction * order.size))])
@@ -178,7 +171,7 @@ def _judge(
 
 
 def _try_rfe(split: Split, k: int) -> Iterator[dict[str, Any]]:
-    """Eliminate a tenth of the features at a time, then judge what is left at some steps."""
+    """Eliminate a tenth of the features at a time, and measure at some steps."""
     y, y_test, n = split.Y[:, k], split.Y_test[:, k], split.X.shape[1]
     start = perf_counter()
     step = n // 10
@@ -194,7 +187,7 @@ def _try_rfe(split: Split, k: int) -> Iterator[dict[str, Any]]:
 
 
 def _try_l1(split: Split, k: int) -> Iterator[dict[str, Any]]:
-    """Keep what an SVM with an L1 penalty gives weight to, then judge it."""
+    """Keep the features with a weight in an L1-penalised SVM, and measure."""
     y, y_test = split.Y[:, k], split.Y_test[:, k]
     for cost in L1_COSTS:
         start = perf_counter()

@@ -1,9 +1,9 @@
-"""What the paper says about results, and what became of it.
+"""The claims of the paper about its results, and their judges.
 
-A judge says whether a claim holds in each of many cases (collections, groups of classes, measures,
-cuts): reproduced where it does in all, not reproduced where it does in none, else in part. "All"
-is all classes, "large" those of 200 training documents and more; "n.s." is not significant at the
-5% level, by paired t-tests over classes.
+A judge checks a claim in many cases (collections, groups of classes, measures, cuts). The claim is
+reproduced if it holds in all of them, in part if in some, and not reproduced if in none. "All" is
+all classes, "large" those of 200 or more training documents; "n.s." is not significant at the 5%
+level by paired t-tests over classes.
 """
 
 from __future__ import annotations
@@ -14,35 +14,36 @@ from typing import Any
 
 import polars as pl
 
-from spokeshave.papers.malik.classes import LEVEL, MEASURES
-from spokeshave.papers.malik.learners import SVM
-from spokeshave.papers.malik.pruning import (
+from papers.malik import common
+from papers.malik.learners import SVM
+from papers.malik.pruning import (
     ONLY_FREQUENT,
     ONLY_RARE,
     ONLY_STOP_WORDS,
     SEEN_MORE,
     STOP_WORDS,
 )
-from spokeshave.papers.malik.sparsity import CRITERIA, RARE
-from spokeshave.reproduction import (
+from papers.malik.sparsity import CRITERIA, RARE
+from papers.verdicts import (
     IN_PART,
     NOT_REPRODUCED,
     NOT_TRIED,
-    REPRODUCED,
     Claim,
     Tables,
     Verdict,
+    grade_cases,
+    show,
 )
 
 HALF = 0.5
 MOST = 0.5
 FEW_CHANGES = 0.05
-SMALLEST = 0.001  # a loss that three digits do not show is none
+SMALLEST = 0.001  # smaller losses do not show in three digits
 SOME = 0.01
 SEVERAL_TIMES = 2
-SHOWN, SHOWN_SHARE = 100, "1/16"  # features, and a share of the memory, that figures are given of
+SHOWN, SHOWN_SHARE = 100, "1/16"  # number of features, and share of the memory, of quoted figures
 NONZEROS = 20
-BELOW_ALL = 40  # the largest sparsity that leaves something out: about half the nonzeros
+BELOW_ALL = 40  # the largest sparsity below that of all features: about half the nonzeros
 OF_THE_TOP = f"(top 1,000 by the normal of all; those in {RARE} documents or fewer, and others)"
 GROUPS = ("all", "large")
 LABELS = {"best_f1": "best F1", "f1": "F1", "auc": "AUC"}
@@ -59,73 +60,49 @@ LEARNERS = {
 }
 
 
-def weigh(outcomes: Iterable[bool]) -> str:
-    """Return the word for a claim that holds in some cases.
-
-    Examples
-    --------
-    >>> weigh([True, False])
-    'in part'
-    """
-    found = list(outcomes)
-    if not any(found):
-        return NOT_REPRODUCED
-    return REPRODUCED if all(found) else IN_PART
-
-
-def show(value: float | None) -> str:
-    """Return a number of three digits, without its leading zero.
-
-    Examples
-    --------
-    >>> show(0.5), show(-0.0123), show(None)
-    ('.500', '-.012', 'unknown')
-    """
-    return "unknown" if value is None else f"{value:.3f}".replace("0.", ".", 1)
-
-
 def judge_preserving(tables: Tables) -> Verdict:
-    """At about half the nonzeros or fewer, and above, the normal is not below all features."""
+    """The normal is not below all features from half the nonzeros on, or from fewer."""
     outcomes, says = [], []
     for (collection, group), of in _split(tables["enough"], "collection", "classes"):
-        places = []
+        parts = []
         for row in of.iter_rows(named=True):
             sparsity = row["sparsity"]
             outcomes.append(sparsity is not None and sparsity <= BELOW_ALL)
             where = "nowhere" if sparsity is None else f"from {sparsity:g}"
-            places.append(f"{LABELS[row['measure']]} {where}")
-        says.append(f"{collection}, {group}: {', '.join(places)}")
+            parts.append(f"{LABELS[row['measure']]} {where}")
+        says.append(f"{collection}, {group}: {', '.join(parts)}")
     return Verdict(
-        weigh(outcomes), "not below all features from so many nonzeros on: " + "; ".join(says)
+        grade_cases(outcomes),
+        "sparsity from which quality is not below all features: " + "; ".join(says),
     )
 
 
 def judge_procedure(tables: Tables) -> Verdict:
-    """Ranked on a part and retrained on all, the normal is not below that of all documents."""
+    """A normal of a subset, retrained on all documents, is not below the normal of all."""
     table = tables["quality"].filter(
         pl.col("ranking").str.starts_with("normal 1/"),
-        pl.col("measure") == "best_f1",
         pl.col("cut").is_between(10, BELOW_ALL),
+        measure="best_f1",
     )
     outcomes, says = [], []
     for (collection, group), of in _split(table, "collection", "classes"):
         outcomes += [not _is_below(row) for row in of.iter_rows(named=True)]
         losses = [
             f"{row['ranking'].removeprefix('normal ')} {_show_difference(row)}"
-            for row in of.filter(pl.col("cut") == NONZEROS).iter_rows(named=True)
+            for row in of.filter(cut=NONZEROS).iter_rows(named=True)
         ]
         says.append(f"{collection}, {group}: {', '.join(losses)}")
-    text = f"best F1 at {NONZEROS} nonzeros, less that of the normal from all documents, from "
-    return Verdict(weigh(outcomes), text + "; ".join(says))
+    text = f"best F1 at {NONZEROS} nonzeros, minus that of the normal of all documents, by subset: "
+    return Verdict(grade_cases(outcomes), text + "; ".join(says))
 
 
 def judge_small_weights(tables: Tables, method: str) -> Verdict:
     """Without the lower half of the weights, nothing is lost, and few decisions change."""
-    table = tables["dropped"].filter(pl.col("method") == method, pl.col("ranking") == "normal")
+    table = tables["dropped"].filter(method=method, ranking="normal")
     outcomes, says = [], []
     for (collection, group), of in _split(table, "collection", "classes"):
-        half = of.filter(pl.col("fraction") == HALF).row(0, named=True)
-        whole = of.filter(pl.col("fraction") == 1).row(0, named=True)
+        half = of.filter(fraction=HALF).row(0, named=True)
+        whole = of.filter(fraction=1).row(0, named=True)
         outcomes += [not _is_lost(half, whole, name) for name in ("best_f1", "auc")]
         text = (
             f"{collection}, {group}: {half['nonzeros'] / whole['nonzeros']:.0%} of the nonzeros, "
@@ -136,32 +113,33 @@ def judge_small_weights(tables: Tables, method: str) -> Verdict:
             outcomes.append(half["changed"] < FEW_CHANGES)
             text += f", {half['changed']:.1%} of decisions changed"
         says.append(text)
-    return Verdict(weigh(outcomes), "with half the features: " + "; ".join(says))
+    return Verdict(grade_cases(outcomes), "with half the features: " + "; ".join(says))
 
 
 def _is_lost(row: dict[str, Any], whole: dict[str, Any], measure: str) -> bool:
-    """Return whether a cut is below all features, significantly and so that three digits show."""
+    """Return whether a cut is below all features, significantly and visibly in three digits."""
     is_shown = whole[measure] - row[measure] >= SMALLEST
-    return bool(is_shown and row[f"{measure}_p_value"] < LEVEL)
+    return bool(is_shown and row[f"{measure}_p_value"] < common.LEVEL)
 
 
 def judge_most(tables: Tables) -> Verdict:
     """Retrained on fewer than half of the features, nothing is lost."""
-    table = tables["dropped"].filter(pl.col("method") == "exact", pl.col("ranking") == "normal")
+    table = tables["dropped"].filter(method="exact", ranking="normal")
     outcomes, says = [], []
     for (collection, group), of in _split(table, "collection", "classes"):
-        whole = of.filter(pl.col("fraction") == 1).row(0, named=True)
-        places = []
+        whole = of.filter(fraction=1).row(0, named=True)
+        parts = []
         for measure in ("best_f1", "auc"):
             lost = [
                 row["fraction"] for row in of.iter_rows(named=True) if _is_lost(row, whole, measure)
             ]
             enough = min(f for f in of["fraction"].to_list() if f > max(lost, default=0))
             outcomes.append(enough < MOST)
-            places.append(f"{LABELS[measure]} from {enough:.0%}")
-        says.append(f"{collection}, {group}: {', '.join(places)}")
+            parts.append(f"{LABELS[measure]} from {enough:.0%}")
+        says.append(f"{collection}, {group}: {', '.join(parts)}")
     return Verdict(
-        weigh(outcomes), "not below all features from such a share of them on: " + "; ".join(says)
+        grade_cases(outcomes),
+        "share of the features from which quality is not below all features: " + "; ".join(says),
     )
 
 
@@ -172,17 +150,17 @@ def judge_increase(tables: Tables) -> Verdict:
     for collection, of in _split(tables["sparsity_grid"], "collection"):
         for _, line in _split(of, "ranking"):
             outcomes.append(bool((line.sort("cut")["nonzeros"].diff().drop_nulls() >= 0).all()))
-        normal = of.filter(pl.col("ranking") == "normal").sort("cut")
-        at = normal.filter(pl.col("cut") == 1000).row(0, named=True)
+        normal = of.filter(ranking="normal").sort("cut")
+        at = normal.filter(cut=1000).row(0, named=True)
         says.append(
             f"{collection}: by the normal {1000 / whole[collection]:.1%} of the features leave "
             f"{at['nonzeros'] / normal['nonzeros'][-1]:.0%} of the nonzeros"
         )
-    return Verdict(weigh(outcomes), "; ".join(says) + "; far from in proportion")
+    return Verdict(grade_cases(outcomes), "; ".join(says) + "; far from proportional")
 
 
 def judge_differing(tables: Tables) -> Verdict:
-    """At equal numbers of features most pairs of criteria differ, and some several times."""
+    """At equal numbers of features, most pairs of criteria differ, the extremes several times."""
     outcomes, says = [], []
     for (collection, group), of in _split(tables["differing"], "collection", "classes"):
         ranges = []
@@ -198,7 +176,7 @@ def judge_differing(tables: Tables) -> Verdict:
             f"{collection}, {group} ({of['n_classes'][0]} classes), {cuts} features: "
             + ", ".join(ranges)
         )
-    return Verdict(weigh(outcomes), "; ".join(says))
+    return Verdict(grade_cases(outcomes), "; ".join(says))
 
 
 def judge_findings(tables: Tables, findings: tuple[str, ...]) -> Verdict:
@@ -208,40 +186,40 @@ def judge_findings(tables: Tables, findings: tuple[str, ...]) -> Verdict:
     )
     outcomes, says = [], []
     for (rankings, collection), rows in _split(table, "rankings", "collection"):
-        places = []
+        parts = []
         for group, of in _split(rows, "classes"):
             outcomes += of["holds"].to_list()
-            means = of.filter(pl.col("cut") == SHOWN)["nonzeros"]
+            means = of.filter(cut=SHOWN)["nonzeros"]
             shown = f" ({', '.join(means[0].split())} at {SHOWN})" if means.len() else ""
-            places.append(f"{group} classes: {_place(of)}{shown}")
-        says.append(f"nonzeros {rankings}, {collection}, {', '.join(places)}")
-    return Verdict(weigh(outcomes), "; ".join(says))
+            parts.append(f"{group} classes: {_list_cuts(of)}{shown}")
+        says.append(f"nonzeros {rankings}, {collection}, {', '.join(parts)}")
+    return Verdict(grade_cases(outcomes), "; ".join(says))
 
 
-def _place(rows: pl.DataFrame) -> str:
-    """Return where a finding holds."""
-    places = [f"{cut:,}" for cut in rows.filter(pl.col("holds"))["cut"]]
-    if len(places) == rows.height:
+def _list_cuts(rows: pl.DataFrame) -> str:
+    """Return the cuts at which a finding holds."""
+    parts = [f"{cut:,}" for cut in rows.filter(pl.col("holds"))["cut"]]
+    if len(parts) == rows.height:
         return "holds"
-    return f"holds at {' and '.join(places)} only" if places else "does not hold"
+    return f"holds at {' and '.join(parts)} only" if parts else "does not hold"
 
 
 def judge_absent(tables: Tables) -> Verdict:
-    """Of the normal's top features some are absent from the part, rare ones above all."""
+    """Some of the normal's top features are absent from the subset, mostly rare ones."""
     outcomes, says = [], []
     for collection, rows in _split(tables["fates"], "collection"):
-        absent = rows.filter(pl.col("fate") == "absent")
+        absent = rows.filter(fate="absent")
         rare, others = absent["share_of_rare"].to_list(), absent["share_of_others"].to_list()
         outcomes += [a > max(SOME, b) for a, b in zip(rare, others, strict=True)]
         says.append(
             f"{collection}: {_show_shares(rare)} and {_show_shares(others)} from "
             f"{_list_parts(absent)} ({_show_shares(absent['share'].to_list())} in all)"
         )
-    return Verdict(weigh(outcomes), f"absent {OF_THE_TOP}, " + "; ".join(says))
+    return Verdict(grade_cases(outcomes), f"absent {OF_THE_TOP}, " + "; ".join(says))
 
 
 def judge_low(tables: Tables) -> Verdict:
-    """Of the normal's top features that are present, the part ranks more of the rare ones low."""
+    """Of the normal's top features in the subset, more of the rare ones are ranked low."""
     outcomes, says = [], []
     for collection, rows in _split(tables["fates"], "collection"):
         low: dict[str, list[float]] = {"share_of_rare": [], "share_of_others": []}
@@ -257,7 +235,7 @@ def judge_low(tables: Tables) -> Verdict:
             f"{_list_parts(rows)}"
         )
     text = f"below the top 1,000 of the part {OF_THE_TOP}, "
-    return Verdict(weigh(outcomes), text + "; ".join(says))
+    return Verdict(grade_cases(outcomes), text + "; ".join(says))
 
 
 def _show_shares(shares: Iterable[float]) -> str:
@@ -270,37 +248,35 @@ def _list_parts(rows: pl.DataFrame) -> str:
 
 
 def judge_memory(tables: Tables, vocabulary: str, rankings: tuple[str, ...]) -> Verdict:
-    """In the same memory, some number of documents above the least does significantly better.
+    """In the same memory, more documents of fewer words are significantly better.
 
-    At Bonferroni's level, for the numbers that are tried.
+    At Bonferroni's level for the number of pairs tried.
     """
-    table = tables["memory"].filter(
-        pl.col("vocabulary") == vocabulary, pl.col("ranking").is_in(rankings)
-    )
+    table = tables["memory"].filter(pl.col("ranking").is_in(rankings), vocabulary=vocabulary)
     outcomes, says = [], []
     for (ranking, collection, group), rows in _split(table, "ranking", "collection", "classes"):
         gains, shown = [], ""
         for share, of in _split(rows, "share"):
-            gains += [_find_gain(of, measure) is not None for measure in MEASURES]
+            gains += [_find_gain(of, measure) is not None for measure in common.MEASURES]
             if share == SHOWN_SHARE:
                 shown = f", at {share} best F1 {_describe_best(of)}"
         outcomes += gains
         says.append(f"{collection}, {group}, {ranking}: {sum(gains)} of {len(gains)}{shown}")
     text = "memories and measures that gain by more documents of fewer words: "
-    return Verdict(weigh(outcomes), text + "; ".join(says))
+    return Verdict(grade_cases(outcomes), text + "; ".join(says))
 
 
 def _find_gain(pairs: pl.DataFrame, measure: str) -> dict[str, Any] | None:
-    """Return the best pair that is significantly above the first one."""
+    """Return the best pair that is significantly above the first one, if any."""
     gains = pairs.filter(
         pl.col(f"{measure}_difference") > 0,
-        pl.col(f"{measure}_p_value") < LEVEL / (pairs.height - 1),
+        pl.col(f"{measure}_p_value") < common.LEVEL / (pairs.height - 1),
     ).sort(measure)
     return gains.row(-1, named=True) if gains.height else None
 
 
 def _describe_best(pairs: pl.DataFrame) -> str:
-    first = pairs.filter(pl.col("pair") == 0).row(0, named=True)
+    first = pairs.filter(pair=0).row(0, named=True)
     best = pairs.sort("best_f1").row(-1, named=True)
     start = f"{show(first['best_f1'])} with {first['n_documents']:,.0f} documents"
     if best["pair"] == 0:
@@ -310,7 +286,7 @@ def _describe_best(pairs: pl.DataFrame) -> str:
 
 
 def judge_characteristic(tables: Tables) -> Verdict:
-    """Quality is told better from nonzeros than from features, whatever the criterion."""
+    """Nonzeros predict quality better than features, across criteria."""
     outcomes, says = [], []
     for (without, collection, group), rows in _split(
         tables["collapse"], "without", "collection", "classes"
@@ -324,13 +300,13 @@ def judge_characteristic(tables: Tables) -> Verdict:
         start = "" if without == "random" else "without naive_bayes "
         says.append(f"{start}{collection}, {group}: {', '.join(shares)}")
     text = (
-        "variance over criteria and cuts that a rising curve explains along nonzeros / features: "
+        "variance over criteria and cuts that an isotonic curve explains, in nonzeros / features: "
     )
-    return Verdict(weigh(outcomes), text + "; ".join(says))
+    return Verdict(grade_cases(outcomes), text + "; ".join(says))
 
 
 def judge_pruning(tables: Tables, kept: tuple[str, ...], alone: tuple[str, ...]) -> Verdict:
-    """Without those words quality is not below that of every word."""
+    """Without these words quality is not below that of all words."""
     outcomes, says = [], []
     for (collection, group), of in _split(tables["pruning"], "collection", "classes"):
         for row in of.filter(pl.col("kept").is_in(kept)).iter_rows(named=True):
@@ -341,7 +317,7 @@ def judge_pruning(tables: Tables, kept: tuple[str, ...], alone: tuple[str, ...])
             )
         for row in of.filter(pl.col("kept").is_in(alone)).iter_rows(named=True):
             says.append(f"{row['kept']}: AUC {show(row['auc'])}")
-    return Verdict(weigh(outcomes), "; ".join(says))
+    return Verdict(grade_cases(outcomes), "; ".join(says))
 
 
 def judge_random(tables: Tables) -> Verdict:
@@ -349,7 +325,7 @@ def judge_random(tables: Tables) -> Verdict:
     table = tables["recall"].filter(pl.col("sparsity") <= BELOW_ALL)
     outcomes, says = [], []
     for (collection, group), of in _split(table, "collection", "classes"):
-        drawn, normal = (of.filter(pl.col("ranking") == name) for name in ("random", "normal"))
+        drawn, normal = (of.filter(ranking=name) for name in ("random", "normal"))
         for row, other in zip(
             drawn.iter_rows(named=True), normal.iter_rows(named=True), strict=True
         ):
@@ -366,27 +342,27 @@ def judge_random(tables: Tables) -> Verdict:
                     f"classes find anything ({other['n_finding']})"
                 )
     text = f"at {NONZEROS} nonzeros (normal in brackets), precision of all decisions together: "
-    return Verdict(weigh(outcomes), text + "; ".join(says))
+    return Verdict(grade_cases(outcomes), text + "; ".join(says))
 
 
 def judge_baseline(tables: Tables) -> Verdict:
     """Every criterion is above random features at every sparsity."""
-    table = tables["quality"].filter(pl.col("measure") == "best_f1", pl.col("cut") <= BELOW_ALL)
+    table = tables["quality"].filter(pl.col("cut") <= BELOW_ALL, measure="best_f1")
     outcomes, says = [], []
     for (collection, group), of in _split(table, "collection", "classes"):
-        level = of.filter(pl.col("ranking") == "random").sort("cut")["macro"]
+        level = of.filter(ranking="random").sort("cut")["macro"]
         names = [name for name in CRITERIA if name != "random" and name in set(of["ranking"])]
         lower = [
             name
             for name in names
-            if not (of.filter(pl.col("ranking") == name).sort("cut")["macro"] > level).all()
+            if not (of.filter(ranking=name).sort("cut")["macro"] > level).all()
         ]
         outcomes += [name not in lower for name in names]
         says.append(
             f"{collection}, {group}: {len(names) - len(lower)} of {len(names)} criteria are above "
             f"it at every sparsity" + (f", not {', '.join(lower)}" if lower else "")
         )
-    return Verdict(weigh(outcomes), "best F1, " + "; ".join(says))
+    return Verdict(grade_cases(outcomes), "best F1, " + "; ".join(says))
 
 
 def judge_classifiers(tables: Tables) -> Verdict:
@@ -395,7 +371,7 @@ def judge_classifiers(tables: Tables) -> Verdict:
     for (collection, group), of in _split(tables["learners"], "collection", "classes"):
         others = list(of.filter(pl.col("classifier") != SVM).iter_rows(named=True))
         counts = []
-        for measure in MEASURES:
+        for measure in common.MEASURES:
             better = [row for row in others if not _is_below(row, f"{measure}_")]
             outcomes.append(len(others) - len(better) > MOST * len(others))
             names = ", ".join(row["classifier"] for row in better)
@@ -404,7 +380,7 @@ def judge_classifiers(tables: Tables) -> Verdict:
                 + (f" (not {names})" if better else "")
             )
         says.append(f"{collection}, {group}: {', '.join(counts)}")
-    return Verdict(weigh(outcomes), "significantly above, " + "; ".join(says))
+    return Verdict(grade_cases(outcomes), "significantly above, " + "; ".join(says))
 
 
 def judge_learner(tables: Tables, by: str) -> Verdict:
@@ -412,42 +388,38 @@ def judge_learner(tables: Tables, by: str) -> Verdict:
 
     Not reproduced where they are below random features at most sparsities.
     """
-    table = tables["quality"].filter(
-        pl.col("measure") == "best_f1", pl.col("cut").is_between(5, BELOW_ALL)
-    )
+    table = tables["quality"].filter(pl.col("cut").is_between(5, BELOW_ALL), measure="best_f1")
     if by not in set(table["ranking"]):
-        return Verdict(NOT_TRIED, "this run does not rank by it")
+        return Verdict(NOT_TRIED, "this run has no such ranking")
     outcomes, above, says = [], [], []
     for (collection, group), of in _split(table, "collection", "classes"):
-        chosen, drawn = (
-            of.filter(pl.col("ranking") == name).sort("cut") for name in (by, "random")
-        )
+        chosen, drawn = (of.filter(ranking=name).sort("cut") for name in (by, "random"))
         outcomes += [not _is_below(row) for row in chosen.iter_rows(named=True)]
         above += (chosen["macro"] > drawn["macro"]).to_list()
         cells = ", ".join(_show_difference(row) for row in chosen.iter_rows(named=True))
         says.append(f"{collection}, {group}: {cells}")
-    word = NOT_REPRODUCED if sum(above) < MOST * len(above) else _soften(weigh(outcomes))
-    text = "best F1 at 5, 10, 20 and 40 nonzeros, less the normal's: "
+    word = NOT_REPRODUCED if sum(above) < MOST * len(above) else _soften(grade_cases(outcomes))
+    text = "best F1 at 5, 10, 20 and 40 nonzeros, minus the normal's: "
     return Verdict(word, text + "; ".join(says))
 
 
 def _soften(word: str) -> str:
-    """Return the word for features that are below the normal's and still better than any."""
+    """Return the word for features below the normal's but above random ones."""
     return IN_PART if word == NOT_REPRODUCED else word
 
 
 def _show_difference(row: dict[str, Any], prefix: str = "") -> str:
-    """Return a difference with its sign, marked where it may be chance."""
+    """Return a difference with its sign, marked if it is not significant."""
     difference, p_value = row[f"{prefix}difference"], row[f"{prefix}p_value"]
     sign = "+" if difference is not None and difference > 0 else ""
-    is_known = p_value is not None and p_value < LEVEL
+    is_known = p_value is not None and p_value < common.LEVEL
     return f"{sign}{show(difference)}{'' if is_known else ' n.s.'}"
 
 
 def _is_below(row: dict[str, Any], prefix: str = "") -> bool:
-    """Return whether a difference is negative, significantly and so that three digits show."""
+    """Return whether a difference is negative, significantly and visibly in three digits."""
     difference, p_value = row[f"{prefix}difference"], row[f"{prefix}p_value"]
-    return p_value is not None and p_value < LEVEL and difference <= -SMALLEST
+    return p_value is not None and p_value < common.LEVEL and difference <= -SMALLEST
 
 
 def _split(table: pl.DataFrame, *keys: str) -> Iterator[tuple[Any, pl.DataFrame]]:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from spokeshave.papers.malik.classes import LEVEL, MEASURES
-from spokeshave.papers.malik.pruning import EVERYTHING
-from spokeshave.papers.malik.quality import ALL
-from spokeshave.papers.malik.sparsity import CRITERIA, PARTS, WHOLE
-from spokeshave.reproduction import Tables
+from papers.malik import common
+from papers.malik.pruning import EVERYTHING
+from papers.malik.quality import ALL
+from papers.malik.sparsity import CRITERIA, PARTS, WHOLE
+from papers.verdicts import Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, that are told apart by all; the second seven are dashed
+# The palette of Okabe and Ito, safe for colour-blind readers; lines from the eighth on are dashed
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7")
 LABELS = {"best_f1": "best F1", "f1": "F1 at threshold 0", "auc": "AUC"}
 LAGGARDS = ("naive_bayes", "random")
@@ -30,7 +30,7 @@ def draw_sparsity(tables: Tables) -> dict[str, Figure]:
     collections = _list_names(table, "collection")
     figure, axes = _lay_out(len(collections), 2, (11.5, 4.2 * len(collections)))
     for row, collection in zip(axes, collections, strict=True):
-        of = table.filter(pl.col("collection") == collection)
+        of = table.filter(collection=collection)
         for ax, names, title in zip(
             row,
             (_present(of, CRITERIA), (WHOLE, *PARTS)),
@@ -48,14 +48,14 @@ def draw_sparsity(tables: Tables) -> dict[str, Figure]:
 
 
 def draw_quality(tables: Tables) -> dict[str, Figure]:
-    """Draw quality against sparsity, what tells it, precision and recall, and dropped weights."""
-    quality = tables["quality"].filter(pl.col("classes") == "all")
+    """Draw quality against sparsity, its predictors, precision and recall, and dropped weights."""
+    quality = tables["quality"].filter(classes="all")
     return {
         "quality": _draw_measures(quality, _present(quality, CRITERIA)),
         "quality_parts": _draw_parts(quality),
         "collapse": _draw_collapse(tables),
-        "recall": _draw_recall(tables["recall"].filter(pl.col("classes") == "all")),
-        "dropped": _draw_dropped(tables["dropped"].filter(pl.col("classes") == "all")),
+        "recall": _draw_recall(tables["recall"].filter(classes="all")),
+        "dropped": _draw_dropped(tables["dropped"].filter(classes="all")),
     }
 
 
@@ -63,10 +63,10 @@ def _draw_measures(quality: pl.DataFrame, names: Sequence[str]) -> Figure:
     collections = _list_names(quality, "collection")
     figure, axes = _lay_out(len(collections), 3, (13, 3.9 * len(collections)), legend=1.7)
     for row, collection in zip(axes, collections, strict=True):
-        for ax, measure in zip(row, MEASURES, strict=True):
-            of = quality.filter(pl.col("collection") == collection, pl.col("measure") == measure)
+        for ax, measure in zip(row, common.MEASURES, strict=True):
+            of = quality.filter(collection=collection, measure=measure)
             _draw_lines(ax, of, names, "cut", "macro")
-            whole = of.filter(pl.col("ranking") == ALL)["macro"]
+            whole = of.filter(ranking=ALL)["macro"]
             ax.axhline(whole[0], label=ALL, **BASELINE)
             _mark_sparsities(ax, of["cut"].unique().sort().to_list())
             _show_leaders(ax, of, names)
@@ -77,12 +77,12 @@ def _draw_measures(quality: pl.DataFrame, names: Sequence[str]) -> Figure:
 
 
 def _draw_parts(quality: pl.DataFrame) -> Figure:
-    """Draw how normals from parts differ from the normal, over the classes that they rank."""
+    """Draw the differences of normals of subsets from the normal of all documents."""
     collections = _list_names(quality, "collection")
     figure, axes = _lay_out(len(collections), 3, (13, 3.9 * len(collections)), legend=1.2)
     for row, collection in zip(axes, collections, strict=True):
-        for ax, measure in zip(row, MEASURES, strict=True):
-            of = quality.filter(pl.col("collection") == collection, pl.col("measure") == measure)
+        for ax, measure in zip(row, common.MEASURES, strict=True):
+            of = quality.filter(collection=collection, measure=measure)
             _draw_lines(ax, of, _present(of, PARTS), "cut", "difference")
             ax.axhline(0, label="normal of all", **BASELINE)
             _mark_sparsities(ax, of["cut"].unique().sort().to_list())
@@ -93,29 +93,25 @@ def _draw_parts(quality: pl.DataFrame) -> Figure:
 
 
 def _show_leaders(ax: Axes, table: pl.DataFrame, names: Sequence[str]) -> None:
-    """Let lines that are far below all others leave the picture."""
+    """Fit the axis to the leading lines; others may leave the picture."""
     leaders = [name for name in names if name not in LAGGARDS]
     values = table.filter(pl.col("ranking").is_in(leaders))["macro"].drop_nulls().to_numpy()
-    room = 0.08 * (values.max() - values.min())
-    ax.set_ylim(values.min() - room, values.max() + room)
+    margin = 0.08 * (values.max() - values.min())
+    ax.set_ylim(values.min() - margin, values.max() + margin)
 
 
 def _draw_collapse(tables: Tables) -> Figure:
-    quality = tables["quality_by_features"].filter(
-        pl.col("classes") == "all", pl.col("measure") == "best_f1"
-    )
-    told = tables["collapse"].filter(
-        pl.col("classes") == "all", pl.col("measure") == "best_f1", pl.col("without") == "random"
-    )
+    quality = tables["quality_by_features"].filter(classes="all", measure="best_f1")
+    told = tables["collapse"].filter(classes="all", measure="best_f1", without="random")
     names = [name for name in _present(quality, CRITERIA) if name != "random"]
     collections = _list_names(quality, "collection")
     figure, axes = _lay_out(len(collections), 2, (11.5, 3.9 * len(collections)), legend=1.7)
     for row, collection in zip(axes, collections, strict=True):
-        of = quality.filter(pl.col("collection") == collection)
+        of = quality.filter(collection=collection)
         along = {"features": "cut", "nonzeros": "nonzeros"}
         for ax, (name, column) in zip(row, along.items(), strict=True):
             _draw_lines(ax, of, names, column, "macro")
-            share = told.filter(pl.col("collection") == collection, pl.col("along") == name)
+            share = told.filter(collection=collection, along=name)
             ax.set_xscale("log")
             ax.set_xlabel("features kept" if name == "features" else "nonzeros per document")
             ax.set_title(
@@ -131,10 +127,10 @@ def _draw_recall(recall: pl.DataFrame) -> Figure:
     figure, axes = _lay_out(1, len(collections), (5.8 * len(collections), 4.2), legend=2)
     styles = {"macro_precision": "-", "macro_recall": "--"}
     for ax, collection in zip(axes[0], collections, strict=True):
-        of = recall.filter(pl.col("collection") == collection)
+        of = recall.filter(collection=collection)
         names = _present(of, ("random", "normal", "information_gain"))
         for colour, name in zip((COLOURS[5], COLOURS[0], COLOURS[2]), names, strict=False):
-            line = of.filter(pl.col("ranking") == name)
+            line = of.filter(ranking=name)
             for column, style in styles.items():
                 label = f"{name}, {column.removeprefix('macro_')}"
                 ax.plot(
@@ -155,11 +151,7 @@ def _draw_dropped(dropped: pl.DataFrame) -> Figure:
     says = {"mask": "not retrained", "exact": "retrained"}
     for ax, collection in zip(axes[0], collections, strict=True):
         for by, method in lines:
-            of = dropped.filter(
-                pl.col("collection") == collection,
-                pl.col("ranking") == by,
-                pl.col("method") == method,
-            )
+            of = dropped.filter(collection=collection, ranking=by, method=method)
             ax.plot(
                 of["fraction"],
                 of["best_f1"],
@@ -179,8 +171,8 @@ def _draw_dropped(dropped: pl.DataFrame) -> Figure:
 
 
 def draw_memory(tables: Tables) -> dict[str, Figure]:
-    """Draw best F1 against documents, in ever smaller memories."""
-    table = tables["memory"].filter(pl.col("classes") == "all")
+    """Draw best F1 against the number of documents, for several memories."""
+    table = tables["memory"].filter(classes="all")
     collections, shares = _list_names(table, "collection"), _list_names(table, "share")
     figure, axes = _lay_out(len(collections), 2, (11.5, 4.2 * len(collections)), legend=2)
     styles = {"normal": "-", "information_gain": "--", "odds_ratio": ":"}
@@ -190,17 +182,14 @@ def draw_memory(tables: Tables) -> dict[str, Figure]:
             for colour, share in zip(COLOURS[4::-2], shares, strict=False):
                 for ranking, style in styles.items():
                     of = table.filter(
-                        pl.col("collection") == collection,
-                        pl.col("vocabulary") == vocabulary,
-                        pl.col("share") == share,
-                        pl.col("ranking") == ranking,
+                        collection=collection, vocabulary=vocabulary, share=share, ranking=ranking
                     )
                     if of.is_empty():
                         continue
                     label = f"{share} of the whole, {ranking}"
                     ax.plot(of["n_documents"], of["best_f1"], style, color=colour, label=label)
                     gains = of.filter(
-                        pl.col("best_f1_p_value") < LEVEL, pl.col("best_f1_difference") > 0
+                        pl.col("best_f1_p_value") < common.LEVEL, pl.col("best_f1_difference") > 0
                     )
                     for points, face in ((of, "white"), (gains, colour)):
                         ax.plot(
@@ -223,7 +212,7 @@ def draw_memory(tables: Tables) -> dict[str, Figure]:
 
 
 def draw_pruning(tables: Tables) -> dict[str, Figure]:
-    """Draw what is lost or gained by each way to prune."""
+    """Draw the loss or gain of each way to prune."""
     return {
         "pruning": _draw_differences(
             tables["pruning"].filter(
@@ -236,7 +225,7 @@ def draw_pruning(tables: Tables) -> dict[str, Figure]:
 
 
 def draw_learners(tables: Tables) -> dict[str, Figure]:
-    """Draw how other classifiers differ from the SVM."""
+    """Draw the differences of other classifiers from the SVM."""
     table = tables["learners"].filter(pl.col("auc_difference").is_not_null())
     return {"learners": _draw_differences(table, "classifier", "difference from the linear SVM")}
 
@@ -248,14 +237,14 @@ def _draw_differences(table: pl.DataFrame, column: str, label: str) -> Figure:
     figure, axes = _lay_out(1, len(collections), size)
     marks = {"best_f1": ("o", COLOURS[4], 0.15), "auc": ("s", COLOURS[5], -0.15)}
     for ax, collection in zip(axes[0], collections, strict=True):
-        of = table.filter(pl.col("collection") == collection, pl.col("classes") == "all")
-        places = [-names.index(name) for name in of[column]]
+        of = table.filter(collection=collection, classes="all")
+        heights = [-names.index(name) for name in of[column]]
         for measure, (mark, colour, shift) in marks.items():
-            for place, difference, p_value in zip(
-                places, of[f"{measure}_difference"], of[f"{measure}_p_value"], strict=True
+            for height, difference, p_value in zip(
+                heights, of[f"{measure}_difference"], of[f"{measure}_p_value"], strict=True
             ):
-                face = colour if p_value < LEVEL else "white"
-                ax.plot(difference, place + shift, mark, color=colour, markerfacecolor=face)
+                face = colour if p_value < common.LEVEL else "white"
+                ax.plot(difference, height + shift, mark, color=colour, markerfacecolor=face)
             ax.plot([], [], mark, color=colour, label=LABELS[measure])
         ax.axvline(0, color="#7f7f7f", lw=1)
         ax.set_yticks([-n for n in range(len(names))], names, fontsize=8)
@@ -270,7 +259,7 @@ def _draw_differences(table: pl.DataFrame, column: str, label: str) -> Figure:
 def _lay_out(
     n_rows: int, n_columns: int, size: tuple[float, float], legend: float = 0.0
 ) -> tuple[Figure, Any]:
-    """Return a figure and its axes, with room for a legend of some inches on the right."""
+    """Return a figure and its axes; ``legend`` is the width of a legend on the right, in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(size[0] + legend, size[1]), layout="constrained")
@@ -282,7 +271,7 @@ def _lay_out(
 
 def _draw_lines(ax: Axes, table: pl.DataFrame, names: Iterable[str], across: str, up: str) -> None:
     for number, name in enumerate(names):
-        line = table.filter(pl.col("ranking") == name).sort(across)
+        line = table.filter(ranking=name).sort(across)
         is_first = name.startswith("normal")
         ax.plot(
             line[across],

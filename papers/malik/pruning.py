@@ -1,8 +1,8 @@
-"""Rare words and frequent ones: what is lost without them, and what they say by themselves."""
+"""Rare and frequent words: quality without them, and with them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,28 +14,15 @@ from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.preprocessing import binarize, normalize
 
+from papers.malik import common
+from papers.results import to_json
+from papers.study import Results, Setting, Task
 from spokeshave import DocumentVectorizer, feature_curve, prune_features, rank_features
 from spokeshave.corpus import read_reuters
-from spokeshave.papers.malik.classes import (
-    COMPARED,
-    MEASURES,
-    SEED,
-    average,
-    compare_all,
-    group_classes,
-    list_collections,
-    list_descriptions,
-    load,
-    read_descriptions,
-    tabulate,
-    to_array,
-    to_json,
-)
-from spokeshave.reproduction import Setting, Task
 
 RARE = 2  # "appearing two or fewer times"
 TOP = 1000
-FREQUENT = 0.1  # a share of the documents that few words reach
+FREQUENT = 0.1  # of the documents: few words are more frequent
 EVERYTHING = "everything"
 LIMITS: dict[str, dict[str, Any]] = {
     EVERYTHING: {},
@@ -49,11 +36,10 @@ STOP_WORDS, ONLY_STOP_WORDS = "no stop words", "only stop words"
 SEEN_MORE = f"seen more than {RARE} times"
 FROM_TEXT = (STOP_WORDS, ONLY_STOP_WORDS, SEEN_MORE)  # RCV1's files have neither words nor counts
 QUICK = (EVERYTHING, "in 3 documents or more", STOP_WORDS)
-Results = Mapping[str, Any]
 
 
 class Words(NamedTuple):
-    """Documents with every word, of values one, and what is known of the words."""
+    """Binary documents with all words, and properties of the words."""
 
     X: sparse.csr_matrix
     X_test: sparse.csr_matrix
@@ -63,8 +49,8 @@ class Words(NamedTuple):
 
 def list_tasks(setting: Setting) -> Iterator[Task]:
     """Yield a task for each way to prune."""
-    yield from list_descriptions(setting)
-    for where in list_collections(setting):
+    yield from common.list_descriptions(setting)
+    for where in common.list_collections(setting):
         size = 3 if where["collection"] == "RCV1" else 1
         for number, variant in enumerate(_list_variants(where["collection"], setting.is_quick)):
             name = f"prune-{where['collection']}-{number}"
@@ -81,12 +67,12 @@ def _list_variants(collection: str, is_quick: bool) -> tuple[str, ...]:
 
 @lru_cache(1)
 def load_words(data: Path, collection: str) -> Words:
-    """Return a collection before anything is pruned.
+    """Return a collection before pruning.
 
-    RCV1's files are without stop words, and words are stems; Reuters-21578 is made from its text.
+    The files of RCV1 hold stems without stop words; Reuters-21578 is vectorized from its text.
     """
     if collection == "RCV1":
-        split = load(data, collection, None)
+        split = common.load(data, collection, None)
         return Words(binarize(split.X), binarize(split.X_test), None, None)
     parts = read_reuters(data / "reuters21578.tar.gz")
     vectorizer = DocumentVectorizer(weighting="counts", norm=None, min_df=1, n_jobs=1)
@@ -101,7 +87,7 @@ def load_words(data: Path, collection: str) -> Words:
 
 
 def choose(words: Words, variant: str) -> NDArray[np.bool_]:
-    """Return the words that are kept."""
+    """Return the mask of the words to keep."""
     if variant in LIMITS:
         return prune_features(words.X, **LIMITS[variant]).kept
     if variant in (ONLY_RARE, ONLY_FREQUENT):
@@ -115,8 +101,8 @@ def choose(words: Words, variant: str) -> NDArray[np.bool_]:
 
 
 def prune(data: Path, *, collection: str, largest: int | None, variant: str) -> dict[str, Any]:
-    """Train on what is left of the documents, and measure."""
-    split, words = load(data, collection, largest), load_words(data, collection)
+    """Train on the words that are kept, and measure."""
+    split, words = common.load(data, collection, largest), load_words(data, collection)
     kept = choose(words, variant)
     X, X_test = (normalize(part[:, kept]) for part in (words.X, words.X_test))
     curve = feature_curve(
@@ -126,21 +112,21 @@ def prune(data: Path, *, collection: str, largest: int | None, variant: str) -> 
         y_test=split.Y_test,
         cuts=[1.0],
         n_jobs=1,
-        random_state=SEED,
+        random_state=common.SEED,
     )
     return {
         "collection": collection,
         "variant": variant,
         "words": int(kept.sum()),
         "nonzeros": X.nnz / X.shape[0],
-        **{name: to_json(curve.per_class(name)[:, 0]) for name in MEASURES},
+        **{name: to_json(curve.per_class(name)[:, 0], common.DIGITS) for name in common.MEASURES},
     }
 
 
 def look_at_top(data: Path, *, collection: str, largest: int | None) -> dict[str, Any]:
-    """Return the share of rare and of frequent words among all, and in the top of each class."""
-    split, words = load(data, collection, largest), load_words(data, collection)
-    ranking = rank_features(normalize(words.X), split.Y, random_state=SEED, n_jobs=1)
+    """Return the shares of rare and of frequent words among all words and in each class's top."""
+    split, words = common.load(data, collection, largest), load_words(data, collection)
+    ranking = rank_features(normalize(words.X), split.Y, random_state=common.SEED, n_jobs=1)
     tops = [ranking.list_ranked(k)[:TOP] for k in range(split.Y.shape[1])]
     return {
         "collection": collection,
@@ -156,25 +142,25 @@ def look_at_top(data: Path, *, collection: str, largest: int | None) -> dict[str
 
 
 def tabulate_pruning(results: Results) -> dict[str, pl.DataFrame]:
-    """Return the tables of this part: each way to prune against pruning nothing, and the top."""
-    compared = tabulate(compare_all(results, "variant", EVERYTHING))
+    """Return the tables of this part: each way to prune against no pruning, and the top words."""
+    compared = common.tabulate(common.compare_all(results, "variant", EVERYTHING))
     columns = ("collection", "classes", pl.col("variant").alias("kept"), "words", "nonzeros")
     return {
-        "pruning": compared.select(*columns, *COMPARED),
-        "pruned_in_top": tabulate(_list_top(results)),
+        "pruning": compared.select(*columns, *common.COMPARED),
+        "pruned_in_top": common.tabulate(_list_top(results)),
     }
 
 
 def _list_top(results: Results) -> Iterator[dict[str, Any]]:
-    about = read_descriptions(results)
+    about = common.read_descriptions(results)
     for result in results.values():
         for variant, shares in result.get("top", {}).items():
             collection = result["collection"]
-            for group, classes in group_classes(about[collection]["sizes"]).items():
+            for group, classes in common.group_classes(about[collection]["sizes"]).items():
                 yield {
                     "collection": collection,
                     "classes": group,
                     "words": variant,
                     "share_of_words": shares["words"],
-                    "share_of_top_1000": average(to_array(shares["top"])[classes]),
+                    "share_of_top_1000": common.average(common.to_array(shares["top"])[classes]),
                 }

@@ -1,4 +1,4 @@
-"""Quality against sparsity and against the number of features, retrained on what is kept."""
+"""Quality against sparsity and against the number of features, retrained on the kept features."""
 
 from __future__ import annotations
 
@@ -14,26 +14,11 @@ from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
 from sklearn.preprocessing import binarize
 
-from spokeshave import FeatureCurve, Ranking, feature_curve, rank_features, rank_subsets
-from spokeshave.papers.malik.classes import (
-    LEVEL,
-    MEASURES,
-    SEED,
-    average,
-    compare,
-    fit_whole,
-    follow,
-    group_classes,
-    list_collections,
-    list_descriptions,
-    load,
-    read_descriptions,
-    tabulate,
-    to_array,
-    to_json,
-)
-from spokeshave.papers.malik.sparsity import CRITERIA, SHARES, SLOW
-from spokeshave.reproduction import Setting, Task
+from papers.malik import common
+from papers.malik.sparsity import CRITERIA, SHARES, SLOW
+from papers.results import to_json
+from papers.study import Results, Setting, Task
+from spokeshave import FeatureCurve, Ranking, rank_features, rank_subsets
 
 SPARSITIES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
 COUNTS = (10, 32, 100, 316, 1000, 3162, 10_000)
@@ -42,14 +27,13 @@ ALL = "all features"
 GROUPS = ("all", "large")
 FRACTIONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1.0)
 QUICK_SPARSITIES, QUICK_COUNTS, QUICK_FRACTIONS = [5.0, 20.0], [10, 100, 1000], [0.5, 1.0]
-Results = Mapping[str, Any]
 
 
 def list_tasks(setting: Setting) -> Iterator[Task]:
     """Yield a task for each criterion, each part of the documents, and all features."""
-    yield from list_descriptions(setting)
+    yield from common.list_descriptions(setting)
     fewer = {"sparsities": QUICK_SPARSITIES, "counts": QUICK_COUNTS} if setting.is_quick else {}
-    for where in list_collections(setting):
+    for where in common.list_collections(setting):
         size = 10 if where["collection"] == "RCV1" else 4
         for by in QUICK_CRITERIA if setting.is_quick else CRITERIA:
             arguments = {**where, **fewer, "by": by, "share": 1.0}
@@ -79,24 +63,20 @@ def trace(
     counts: Sequence[int] = COUNTS,
     is_scaled: bool = True,
 ) -> dict[str, Any]:
-    """Rank on a part of the documents, retrain on all of them, and measure on the test set.
+    """Rank on a subset of the documents, retrain on all of them, and measure on the test set.
 
-    Words are ranked by rows of length one, or by zeros and ones if not ``is_scaled``.
+    Words are ranked on rows of length one, or on binary rows if not ``is_scaled``.
     """
-    split = load(data, collection, largest)
-    options: dict[str, Any] = {"random_state": SEED, "n_jobs": 1}
+    split = common.load(data, collection, largest)
+    options: dict[str, Any] = {"random_state": common.SEED, "n_jobs": 1}
     X = split.X if is_scaled else binarize(split.X)
     if share == 1:
         ranking = rank_features(X, split.Y, by, **options)
     else:
         (ranking,) = rank_subsets(X, split.Y, [share], by, **options).values()
-    leader = follow(fit_whole(data, collection, largest), ranking)
+    leader = common.follow(common.fit_whole(data, collection, largest), ranking)
     found = {
-        against: feature_curve(
-            split.X,
-            split.Y,
-            X_test=split.X_test,
-            y_test=split.Y_test,
+        against: split.trace(
             estimator=leader,
             method="exact",
             cuts=cuts,
@@ -115,13 +95,9 @@ def trace(
 
 def trace_all(data: Path, *, collection: str, largest: int | None) -> dict[str, Any]:
     """Measure the SVM on all features."""
-    split = load(data, collection, largest)
-    curve = feature_curve(
-        split.X,
-        split.Y,
-        X_test=split.X_test,
-        y_test=split.Y_test,
-        estimator=fit_whole(data, collection, largest),
+    split = common.load(data, collection, largest)
+    curve = split.trace(
+        estimator=common.fit_whole(data, collection, largest),
         cuts=[1.0],
         n_jobs=1,
     )
@@ -129,12 +105,12 @@ def trace_all(data: Path, *, collection: str, largest: int | None) -> dict[str, 
 
 
 def _measure(curve: FeatureCurve, ranking: Ranking | None) -> dict[str, Any]:
-    """Return all measures (classes x cuts), unknown where a ranking says nothing of a class."""
+    """Return all measures (classes x cuts), NaN for classes that a ranking does not cover."""
     counts = curve.counts
     positive, true, false = (field[0] for field in (counts.positive, counts.true, counts.false))
     with np.errstate(invalid="ignore"):
         values = {
-            **{name: curve.per_class(name) for name in MEASURES},
+            **{name: curve.per_class(name) for name in common.MEASURES},
             "precision": true / (true + false),
             "recall": true / positive,
             "true": true,
@@ -148,7 +124,7 @@ def _measure(curve: FeatureCurve, ranking: Ranking | None) -> dict[str, Any]:
             each[ranking.n_ranked == 0] = np.nan
     return {
         "cuts": [float(cut) for cut in curve.cuts],
-        **{name: to_json(each) for name, each in values.items()},
+        **{name: to_json(each, common.DIGITS) for name, each in values.items()},
     }
 
 
@@ -159,26 +135,26 @@ def drop(
     largest: int | None,
     fractions: Sequence[float] = FRACTIONS,
 ) -> dict[str, Any]:
-    """Drop the features of least weight, or any, with and without retraining."""
-    split = load(data, collection, largest)
-    model = fit_whole(data, collection, largest)
+    """Drop the features of least weight, or random ones, with and without retraining."""
+    split = common.load(data, collection, largest)
+    model = common.fit_whole(data, collection, largest)
     found = []
     for by in ("normal", "random"):
         ranking = rank_features(
-            split.X, split.Y, by, estimator=model if by == "normal" else None, random_state=SEED
+            split.X,
+            split.Y,
+            by,
+            estimator=model if by == "normal" else None,
+            random_state=common.SEED,
         )
         for method in ("mask", "exact"):
-            curve = feature_curve(
-                split.X,
-                split.Y,
-                X_test=split.X_test,
-                y_test=split.Y_test,
+            curve = split.trace(
                 estimator=model,
                 by=by,
                 method=method,
                 cuts=fractions,
                 n_jobs=1,
-                random_state=SEED,
+                random_state=common.SEED,
             )
             found.append({"by": by, "method": method, **_measure(curve, None)})
         found[-2]["changed"] = [_count_changed(split, model, ranking, f) for f in fractions]
@@ -202,14 +178,14 @@ def gather(results: Results, against: str) -> dict[tuple[str, str], dict[str, An
     for result in results.values():
         curve = result.get("curves", {}).get(against)
         if curve is not None:
-            arrays = {name: to_array(each) for name, each in curve.items() if name != "cuts"}
+            arrays = {name: common.to_array(each) for name, each in curve.items() if name != "cuts"}
             found[result["collection"], result["ranking"]] = {"cuts": curve["cuts"], **arrays}
     return found
 
 
 def _list_groups(results: Results) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    for collection, about in read_descriptions(results).items():
-        for group, classes in group_classes(about["sizes"]).items():
+    for collection, about in common.read_descriptions(results).items():
+        for group, classes in common.group_classes(about["sizes"]).items():
             if group in GROUPS and classes.any():
                 yield collection, group, classes
 
@@ -218,16 +194,18 @@ def tabulate_quality(results: Results) -> dict[str, pl.DataFrame]:
     """Return the tables of this part."""
     by_sparsity, by_features = gather(results, "sparsity"), gather(results, "features")
     whole = gather(results, "whole")
-    preserved = tabulate(_test_preserved(results, by_sparsity, whole))
+    preserved = common.tabulate(_test_preserved(results, by_sparsity, whole))
     return {
-        "quality": tabulate(_compare_all(results, by_sparsity, whole)),
-        "quality_by_features": tabulate(_compare_all(results, by_features, {})),
+        "quality": common.tabulate(_compare_all(results, by_sparsity, whole)),
+        "quality_by_features": common.tabulate(_compare_all(results, by_features, {})),
         "preserved": preserved,
-        "enough": tabulate(find_enough(preserved)),
-        "collapse": tabulate(_explain(results, by_features)),
-        "spread": tabulate(_spread(results, {"sparsity": by_sparsity, "features": by_features})),
-        "recall": tabulate(_list_recall(results, by_sparsity | whole)),
-        "dropped": tabulate(_list_dropped(results)),
+        "enough": common.tabulate(find_enough(preserved)),
+        "collapse": common.tabulate(_explain(results, by_features)),
+        "spread": common.tabulate(
+            _spread(results, {"sparsity": by_sparsity, "features": by_features})
+        ),
+        "recall": common.tabulate(_list_recall(results, by_sparsity | whole)),
+        "dropped": common.tabulate(_list_dropped(results)),
     }
 
 
@@ -236,18 +214,18 @@ def _compare_all(
     found: Mapping[tuple[str, str], dict[str, Any]],
     whole: Mapping[tuple[str, str], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield what each ranking scores at each cut, and how it differs from the normal."""
+    """Yield the measures of each ranking at each cut, and their differences from the normal."""
     for collection, group, classes in _list_groups(results):
         normal = found[collection, "normal"]
         for (of, ranking), arrays in {**found, **whole}.items():
-            for measure in MEASURES if of == collection else ():
+            for measure in common.MEASURES if of == collection else ():
                 values, nonzeros = (
                     np.broadcast_to(arrays[name], normal[measure].shape)[classes]
                     for name in (measure, "nonzeros")
                 )
                 for c, cut in enumerate(normal["cuts"]):
                     difference, p_value = (
-                        compare(values[:, c], normal[measure][classes, c])
+                        common.compare(values[:, c], normal[measure][classes, c])
                         if ranking != "normal"
                         else (None, None)
                     )
@@ -257,9 +235,9 @@ def _compare_all(
                         "measure": measure,
                         "ranking": ranking,
                         "cut": cut,
-                        "nonzeros": average(nonzeros[:, c]),
+                        "nonzeros": common.average(nonzeros[:, c]),
                         "n_classes": int(np.isfinite(values[:, c]).sum()),
-                        "macro": average(values[:, c]),
+                        "macro": common.average(values[:, c]),
                         "difference": difference,
                         "p_value": p_value,
                     }
@@ -270,33 +248,33 @@ def _test_preserved(
     found: Mapping[tuple[str, str], dict[str, Any]],
     whole: Mapping[tuple[str, str], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield whether the normal's features are below all features, one-sided, at each sparsity."""
+    """Yield one-sided tests of the normal's features against all features at each sparsity."""
     for collection, group, classes in _list_groups(results):
         normal, reference = found[collection, "normal"], whole[collection, ALL]
-        for measure in MEASURES:
+        for measure in common.MEASURES:
             of_all = reference[measure][classes, 0]
             for c, sparsity in enumerate(normal["cuts"]):
-                difference, p_value = compare(normal[measure][classes, c], of_all, "less")
+                difference, p_value = common.compare(normal[measure][classes, c], of_all, "less")
                 yield {
                     "collection": collection,
                     "classes": group,
                     "measure": measure,
                     "sparsity": sparsity,
-                    "share_of_nonzeros": average(
+                    "share_of_nonzeros": common.average(
                         normal["nonzeros"][classes, c] / reference["nonzeros"][classes, 0]
                     ),
-                    "share_of_features": average(
+                    "share_of_features": common.average(
                         normal["n_features"][classes, c] / reference["n_features"][classes, 0]
                     ),
-                    "all_features": average(of_all),
+                    "all_features": common.average(of_all),
                     "difference": difference,
                     "p_value": p_value,
-                    "is_below": p_value is not None and p_value < LEVEL,
+                    "is_below": p_value is not None and p_value < common.LEVEL,
                 }
 
 
 def find_enough(preserved: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the smallest sparsity from which on the normal is never below all features."""
+    """Yield the smallest sparsity from which the normal is never below all features."""
     keys = ("collection", "classes", "measure")
     for key, rows in preserved.group_by(keys, maintain_order=True):
         of = rows.sort("sparsity")
@@ -314,10 +292,10 @@ def find_enough(preserved: pl.DataFrame) -> Iterator[dict[str, Any]]:
 def _explain(
     results: Results, found: Mapping[tuple[str, str], dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield how well quality is told from nonzeros and from features, whatever the criterion.
+    """Yield how well nonzeros and features predict quality, across criteria.
 
-    The points are the means of every criterion at every number of features, those of random
-    features aside: the same models, so only what they are laid out along differs.
+    The points are the means of every criterion at every number of features, without random
+    features. Both predictors use the same models.
     """
     for collection, group, classes in _list_groups(results):
         for without in ("random", "random, naive_bayes"):
@@ -326,12 +304,12 @@ def _explain(
                 for (of, ranking), arrays in found.items()
                 if of == collection and ranking in CRITERIA and ranking not in without
             ]
-            for measure in MEASURES:
+            for measure in common.MEASURES:
                 quality, *along = (
                     np.concatenate([arrays[name][classes].mean(axis=0) for arrays in chosen])
                     for name in (measure, "nonzeros", "n_features")
                 )
-                for name, places in zip(("nonzeros", "features"), along, strict=True):
+                for name, predictor in zip(("nonzeros", "features"), along, strict=True):
                     yield {
                         "collection": collection,
                         "classes": group,
@@ -339,30 +317,30 @@ def _explain(
                         "measure": measure,
                         "along": name,
                         "points": quality.size,
-                        "explained": explain(places, quality),
-                        "rank_correlation": float(spearmanr(places, quality).statistic),
+                        "explained": explain(predictor, quality),
+                        "rank_correlation": float(spearmanr(predictor, quality).statistic),
                     }
 
 
-def explain(places: NDArray[np.float64], quality: NDArray[np.float64]) -> float:
-    """Return the share of the variance that a curve which only rises leaves nothing of.
+def explain(predictor: NDArray[np.float64], quality: NDArray[np.float64]) -> float:
+    """Return the share of the variance that an isotonic curve explains.
 
     Examples
     --------
     >>> explain(np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.5, 0.6]))
     1.0
     """
-    fitted = IsotonicRegression().fit_transform(places, quality)
+    fitted = IsotonicRegression().fit_transform(predictor, quality)
     return max(0.0, float(1 - np.var(quality - fitted) / np.var(quality)))
 
 
 def _spread(
     results: Results, found: Mapping[str, Mapping[tuple[str, str], dict[str, Any]]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the spread of quality over criteria, random aside, at equal sparsity or features."""
+    """Yield the spread of quality over criteria, without random, at equal sparsity or features."""
     for collection, group, classes in _list_groups(results):
         for against, curves in found.items():
-            for measure in MEASURES:
+            for measure in common.MEASURES:
                 for c, cut in enumerate(curves[collection, "normal"]["cuts"]):
                     macro = {
                         ranking: float(arrays[measure][classes, c].mean())
@@ -385,7 +363,7 @@ def _spread(
 def _list_recall(
     results: Results, found: Mapping[tuple[str, str], dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield precision and recall at threshold 0, and over how many classes anything is found."""
+    """Yield precision and recall at threshold 0, and the number of classes with any positive."""
     for collection, group, classes in _list_groups(results):
         for (of, ranking), arrays in found.items():
             for c, sparsity in enumerate(arrays["cuts"]) if of == collection else ():
@@ -400,15 +378,15 @@ def _list_recall(
                     "sparsity": None if ranking == ALL else sparsity,
                     "n_classes": int(np.isfinite(arrays["recall"][classes, c]).sum()),
                     "n_finding": int(np.isfinite(arrays["precision"][classes, c]).sum()),
-                    "macro_precision": average(arrays["precision"][classes, c]),
-                    "macro_recall": average(arrays["recall"][classes, c]),
+                    "macro_precision": common.average(arrays["precision"][classes, c]),
+                    "macro_recall": common.average(arrays["recall"][classes, c]),
                     "micro_precision": true / found_ if found_ else None,
                     "micro_recall": true / positive,
                 }
 
 
 def _list_dropped(results: Results) -> Iterator[dict[str, Any]]:
-    """Yield what is lost with the features of least weight, or with any, against keeping all."""
+    """Yield the loss without the features of least weight, or without random ones."""
     for collection, group, classes in _list_groups(results):
         for each in results[f"drop-{collection}"]["dropped"]:
             for c, fraction in enumerate(each["cuts"]):
@@ -418,12 +396,12 @@ def _list_dropped(results: Results) -> Iterator[dict[str, Any]]:
                     "ranking": each["by"],
                     "method": each["method"],
                     "fraction": fraction,
-                    "nonzeros": average(to_array(each["nonzeros"])[classes, c]),
+                    "nonzeros": common.average(common.to_array(each["nonzeros"])[classes, c]),
                     "changed": each["changed"][c] if "changed" in each and group == "all" else None,
                 }
-                for measure in MEASURES:
-                    values = to_array(each[measure])[classes]
-                    _, p_value = compare(values[:, c], values[:, -1], "less")
-                    row[measure] = average(values[:, c])
+                for measure in common.MEASURES:
+                    values = common.to_array(each[measure])[classes]
+                    _, p_value = common.compare(values[:, c], values[:, -1], "less")
+                    row[measure] = common.average(values[:, c])
                     row[f"{measure}_p_value"] = p_value
                 yield row

@@ -12,22 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from papers.malik import common
+from papers.results import to_json
+from papers.study import Results, Setting, Task
 from spokeshave import Ranking, rank_features, rank_subsets, sparsity_curve
-from spokeshave.papers.malik.classes import (
-    LEVEL,
-    SEED,
-    compare,
-    count_bytes,
-    group_classes,
-    list_collections,
-    list_descriptions,
-    load,
-    read_descriptions,
-    tabulate,
-    to_array,
-    to_json,
-)
-from spokeshave.reproduction import Setting, Task
 
 CRITERIA = (
     *("normal", "information_gain", "chi2", "odds_ratio", "bns", "hellinger", "naive_bayes"),
@@ -44,12 +32,11 @@ TOPS = COUNTS[:3]  # 10,000 features are nearly all
 GRID = tuple(round(10 ** (k / 4)) for k in range(19))
 NONZEROS = 20
 TOP = 1000
-RARE = 16  # documents: in the smallest part a feature is expected once at most
+RARE = 16  # documents: the smallest subset has at most one of them on average
 FATES = ("kept", "low", "weightless", "absent", "new")
-OF_NAIVE_BAYES, OF_ODDS_RATIO = 100, 10  # top features that are looked at more closely
-Results = Mapping[str, Any]
+OF_NAIVE_BAYES, OF_ODDS_RATIO = 100, 10  # number of top features to examine
 
-# What the paper says, as rankings from that of the rarest features to that of the commonest
+# The paper's findings, as rankings ordered from the rarest features to the commonest
 FINDINGS = {
     "odds ratio prefers rare features": ("odds_ratio", "random"),
     "information gain prefers common features": ("random", "information_gain"),
@@ -62,9 +49,9 @@ FINDINGS = {
 
 
 def list_tasks(setting: Setting) -> Iterator[Task]:
-    """Yield a task for each ranking, and those that look closer."""
-    yield from list_descriptions(setting)
-    for where in list_collections(setting):
+    """Yield one task per ranking, and the tasks that examine top features."""
+    yield from common.list_descriptions(setting)
+    for where in common.list_collections(setting):
         size = 4 if where["collection"] == "RCV1" else 1
         for by in QUICK_CRITERIA if setting.is_quick else CRITERIA:
             name = f"count-{where['collection']}-{by}"
@@ -74,9 +61,9 @@ def list_tasks(setting: Setting) -> Iterator[Task]:
 
 
 def count(data: Path, *, collection: str, largest: int | None, by: str) -> dict[str, Any]:
-    """Return the nonzeros that a criterion leaves."""
-    split = load(data, collection, largest)
-    ranking = rank_features(split.X, split.Y, by, random_state=SEED, n_jobs=1)
+    """Return the nonzeros of the top features by a criterion."""
+    split = common.load(data, collection, largest)
+    ranking = rank_features(split.X, split.Y, by, random_state=common.SEED, n_jobs=1)
     return {
         "collection": collection,
         "documents": split.X.shape[0],
@@ -85,11 +72,11 @@ def count(data: Path, *, collection: str, largest: int | None, by: str) -> dict[
 
 
 def count_parts(data: Path, *, collection: str, largest: int | None) -> dict[str, Any]:
-    """Return the nonzeros that normals from parts of the documents leave, and what they lose."""
-    split = load(data, collection, largest)
-    options: dict[str, Any] = {"random_state": SEED, "n_jobs": 1}
+    """Return the nonzeros of normals of subsets, and the fates of the normal's top features."""
+    split = common.load(data, collection, largest)
+    options: dict[str, Any] = {"random_state": common.SEED, "n_jobs": 1}
     rankings = rank_subsets(split.X, split.Y, SHARES, **options)
-    # Random scores are given to whatever occurs, so they tell what the same documents have.
+    # Random scores are nonzero for features that occur, so they show the features of a subset.
     present = rank_subsets(split.X, split.Y, SHARES, by="random", **options)
     frequency = np.bincount(split.X.indices, minlength=split.X.shape[1])
     return {
@@ -113,7 +100,7 @@ def _count(X: sparse.csr_matrix, ranking: Ranking) -> dict[str, Any]:
     return {
         "cuts": curve.cuts.tolist(),
         "n_features": curve.n_features[0].tolist(),
-        "nonzeros": to_json(curve.nonzeros[0]),
+        "nonzeros": to_json(curve.nonzeros[0], common.DIGITS),
         "features_within": curve.count_features(NONZEROS)[0].tolist(),
     }
 
@@ -121,10 +108,10 @@ def _count(X: sparse.csr_matrix, ranking: Ranking) -> dict[str, Any]:
 def _follow_top(
     whole: Ranking, part: Ranking, is_present: NDArray[np.bool_], frequency: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """Return how many of each class's top features a part keeps, and why it does not the others.
+    """Return how many of each class's top features a subset keeps, and why it loses the others.
 
-    Of each fate there is the number of features, the sum of the documents that they are in, and
-    the number of rare ones. Those that come in for them are "new".
+    For each fate: the number of features, the sum of their document frequencies, and the number of
+    rare ones. Features that replace lost ones are "new".
     """
     is_rare = frequency <= RARE
     found: dict[str, list[list[int]]] = {fate: [] for fate in FATES}
@@ -145,14 +132,14 @@ def _follow_top(
 
 
 def look_closer(data: Path, *, collection: str, largest: int | None) -> dict[str, Any]:
-    """Return two shares that explain: of features against a class, and in all its documents."""
-    split = load(data, collection, largest)
+    """Return the shares of top features against a class and of those in all its documents."""
+    split = common.load(data, collection, largest)
     inside = sparse.csr_matrix(split.X != 0, dtype=float).T @ split.Y
     frequency = np.bincount(split.X.indices, minlength=split.X.shape[1])
     n_inside, n_documents = split.Y.sum(axis=0), split.X.shape[0]
     rates = inside / n_inside, (frequency[:, None] - inside) / (n_documents - n_inside)
     bayes, odds = (
-        rank_features(split.X, split.Y, by, random_state=SEED, n_jobs=1)
+        rank_features(split.X, split.Y, by, random_state=common.SEED, n_jobs=1)
         for by in ("naive_bayes", "odds_ratio")
     )
     against, shared = [], []
@@ -175,7 +162,7 @@ def look_closer(data: Path, *, collection: str, largest: int | None) -> dict[str
 
 
 class Counted(NamedTuple):
-    """All rankings of a collection, and the classes that all of them rank."""
+    """Counts of all rankings of a collection, and the classes that all of them cover."""
 
     cuts: list[int]
     n_features: dict[str, NDArray[np.float64]]
@@ -184,11 +171,11 @@ class Counted(NamedTuple):
     groups: dict[str, NDArray[np.bool_]]
 
     def at(self, cut: int) -> int:
-        """Return the number of a cut."""
+        """Return the index of a cut."""
         return self.cuts.index(cut)
 
     def find_whole(self, names: Sequence[str], cut: int) -> NDArray[np.bool_]:
-        """Return the classes that have as many features in each of some rankings."""
+        """Return the classes for which each of these rankings has that many features."""
         c = self.at(cut)
         return np.asarray(
             np.logical_and.reduce([self.n_features[name][:, c] == cut for name in names])
@@ -198,17 +185,17 @@ class Counted(NamedTuple):
 def gather(results: Results) -> dict[str, Counted]:
     """Return the counts of each collection."""
     found = {}
-    for collection, about in read_descriptions(results).items():
+    for collection, about in common.read_descriptions(results).items():
         counted: dict[str, Any] = {}
         for result in results.values():
             if "counted" in result and result["collection"] == collection:
                 counted |= result["counted"]
         arrays = {
-            key: {name: to_array(each[key]) for name, each in counted.items()}
+            key: {name: common.to_array(each[key]) for name, each in counted.items()}
             for key in ("n_features", "nonzeros", "features_within")
         }
         ranked = np.all([each[:, 0] > 0 for each in arrays["n_features"].values()], axis=0)
-        groups = {group: ranked & of for group, of in group_classes(about["sizes"]).items()}
+        groups = {group: ranked & of for group, of in common.group_classes(about["sizes"]).items()}
         found[collection] = Counted(next(iter(counted.values()))["cuts"], **arrays, groups=groups)
     return found
 
@@ -217,16 +204,16 @@ def tabulate_sparsity(results: Results) -> dict[str, pl.DataFrame]:
     """Return the tables of this part."""
     counted = gather(results)
     return {
-        "collections": tabulate(_list_collections(results, counted)),
-        "sparsity": tabulate(_average(counted, COUNTS)),
-        "sparsity_grid": tabulate(
+        "collections": common.tabulate(_list_collections(results, counted)),
+        "sparsity": common.tabulate(_average(counted, COUNTS)),
+        "sparsity_grid": common.tabulate(
             row for row in _average(counted, GRID) if row["classes"] == "all"
         ).drop("classes", "n_classes", "are_whole"),
-        "features_at_20": tabulate(_list_features_within(counted)),
-        "differing": tabulate(_count_differing(counted)),
-        "findings": tabulate(_try_findings(counted)),
-        "fates": tabulate(_list_fates(results, counted)),
-        "closer": tabulate(
+        "features_at_20": common.tabulate(_list_features_within(counted)),
+        "differing": common.tabulate(_count_differing(counted)),
+        "findings": common.tabulate(_try_findings(counted)),
+        "fates": common.tabulate(_list_fates(results, counted)),
+        "closer": common.tabulate(
             {"collection": result["collection"], "features": says, "share": share}
             for result in results.values()
             for says, share in result.get("shares", {}).items()
@@ -235,23 +222,23 @@ def tabulate_sparsity(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def _list_collections(results: Results, counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]:
-    for name, about in read_descriptions(results).items():
+    for name, about in common.read_descriptions(results).items():
         sizes = np.array(about["sizes"])
         yield {
             **{key: value for key, value in about.items() if key != "sizes"},
-            f"megabytes_at_{NONZEROS}": count_bytes(
+            f"megabytes_at_{NONZEROS}": common.count_bytes(
                 NONZEROS * about["documents"], about["documents"]
             )
             / 1e6,
             "classes": sizes.size,
-            "large_classes": int(group_classes(sizes)["large"].sum()),
+            "large_classes": int(common.group_classes(sizes)["large"].sum()),
             "classes_ranked_by_all": int(counted[name].groups["all"].sum()),
             "large_ranked_by_all": int(counted[name].groups["large"].sum()),
         }
 
 
 def _average(counted: Mapping[str, Counted], cuts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield means over classes, and whether all of them have so many features."""
+    """Yield means over classes, and whether all of them have that many features."""
     for collection, of in counted.items():
         for group, classes in of.groups.items():
             if not classes.any():
@@ -283,7 +270,7 @@ def _list_features_within(counted: Mapping[str, Counted]) -> Iterator[dict[str, 
 
 
 def _count_differing(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]:
-    """Yield how many pairs of criteria differ in the nonzeros of equal numbers of features."""
+    """Yield how many pairs of criteria differ in nonzeros at equal numbers of features."""
     for collection, of in counted.items():
         names = [name for name in CRITERIA if name in of.nonzeros]
         pairs = list(combinations(names, 2))
@@ -291,7 +278,7 @@ def _count_differing(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]
             for cut in TOPS:
                 classes = of.groups[group] & of.find_whole(names, cut)
                 at = {name: of.nonzeros[name][classes, of.at(cut)] for name in names}
-                p_values = [compare(at[a], at[b])[1] for a, b in pairs]
+                p_values = [common.compare(at[a], at[b])[1] for a, b in pairs]
                 if None in p_values:
                     continue
                 means = {name: float(values.mean()) for name, values in at.items()}
@@ -302,8 +289,8 @@ def _count_differing(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]
                     "n_classes": int(classes.sum()),
                     "cut": cut,
                     "pairs": len(pairs),
-                    # Bonferroni's level, as they are many
-                    "differ": sum(p < LEVEL / len(pairs) for p in p_values if p is not None),
+                    # at Bonferroni's level
+                    "differ": sum(p < common.LEVEL / len(pairs) for p in p_values if p is not None),
                     "least": least,
                     "most": most,
                     "least_nonzeros": means[least],
@@ -312,10 +299,10 @@ def _count_differing(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]
 
 
 def _try_findings(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]:
-    """Yield whether top features are rarer by each ranking of a finding than by the next one.
+    """Yield whether the top features of each ranking in a finding are rarer than those of the next.
 
-    Rarer: the same number of them leaves fewer nonzeros. One-sided paired tests over the classes
-    that have so many features in all of the rankings; the p-value is the largest.
+    Rarer features leave fewer nonzeros at the same number. The tests are one-sided and paired over
+    the classes with that many features in all rankings; the p-value is the largest.
     """
     for says, names in FINDINGS.items():
         for collection, of in counted.items():
@@ -323,7 +310,7 @@ def _try_findings(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]:
                 for cut in TOPS:
                     classes = ranked & of.find_whole(names, cut)
                     at = [of.nonzeros[name][classes, of.at(cut)] for name in names]
-                    p_values = [compare(a, b, "less")[1] for a, b in pairwise(at)]
+                    p_values = [common.compare(a, b, "less")[1] for a, b in pairwise(at)]
                     if None in p_values:
                         continue
                     p_value = max(p for p in p_values if p is not None)
@@ -336,19 +323,19 @@ def _try_findings(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]:
                         "rankings": " < ".join(names),
                         "nonzeros": " ".join(f"{values.mean():.4g}" for values in at),
                         "p_value": p_value,
-                        "holds": p_value < LEVEL,
+                        "holds": p_value < common.LEVEL,
                     }
 
 
 def _list_fates(results: Results, counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]:
-    """Yield what becomes of the normal's top features, of rare ones and others, means over classes.
+    """Yield the fates of the normal's top features, rare ones and others, as means over classes.
 
-    Low is below the top of a part, weightless present and of weight zero.
+    "low" is below the top of the subset, "weightless" is present with weight zero.
     """
     for result in results.values():
         for part, fates in result.get("fates", {}).items():
             classes = counted[result["collection"]].groups["all"]
-            sums = {fate: to_array(found)[classes] for fate, found in fates.items()}
+            sums = {fate: common.to_array(found)[classes] for fate, found in fates.items()}
             top = np.sum([sums[fate] for fate in FATES if fate != "new"], axis=0)
             for fate, found in sums.items():
                 yield {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from spokeshave.papers.malik import learners, memory, pruning, quality, sparsity
-from spokeshave.papers.malik.claims import CLAIMS
-from spokeshave.papers.malik.drawing import (
+from papers.malik import learners, memory, pruning, quality, sparsity
+from papers.malik.claims import CLAIMS
+from papers.malik.drawing import (
     draw_learners,
     draw_memory,
     draw_pruning,
     draw_quality,
     draw_sparsity,
 )
-from spokeshave.reproduction import Paper, Part
+from papers.study import Paper, Part
 
 PAPER = Paper(
     name="malik",

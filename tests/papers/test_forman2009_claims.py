@@ -17,9 +17,9 @@ from made_shaping import (
     make_result,
     make_tables,
 )
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.claims import CLAIMS
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009 import published
+from papers.forman2009.claims import CLAIMS
+from papers.forman2009.tables import (
     AS_DRAWN,
     BARE_SHAPING,
     BASELINE,
@@ -31,13 +31,7 @@ from spokeshave.papers.forman2009.tables import (
     tabulate,
     tabulate_sets,
 )
-from spokeshave.reproduction import (
-    IN_PART,
-    NOT_REPRODUCED,
-    NOT_TRIED,
-    REPRODUCED,
-    judge_claims,
-)
+from papers.verdicts import IN_PART, NOT_REPRODUCED, NOT_TRIED, REPRODUCED, judge_claims
 
 
 @pytest.fixture
@@ -200,7 +194,7 @@ def test_a_gain_that_is_gone_without_platt_is_seen(true_tables):
     changed = change(true_tables, "text_tests", p_value=gone)
     found = judge(changed, "On text, shaping gains or loses the same in small samples where cases")
     assert found.word == IN_PART
-    assert "leftmost p = .9 for p = " in found.figures
+    assert "leftmost p = .9 instead of p = " in found.figures
 
 
 @pytest.mark.parametrize(

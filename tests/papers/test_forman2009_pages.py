@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from made_shaping import make_quick_tables, make_tables
-from spokeshave.papers import forman2009
-from spokeshave.papers.forman2009.blocks import BLOCKS
-from spokeshave.papers.forman2009.drawing import draw_text, draw_uci
-from spokeshave.papers.forman2009.tables import BEYOND, EXPERIMENTS, METHODS, SHAPING
-from spokeshave.reproduction import write_blocks
+from papers import forman2009
+from papers.forman2009.blocks import BLOCKS
+from papers.forman2009.drawing import draw_text, draw_uci
+from papers.forman2009.tables import BEYOND, EXPERIMENTS, METHODS, SHAPING
+from papers.markdown import write_blocks
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from made_shaping import CLASSES, make_frame, make_result, make_tables
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009 import published
+from papers.forman2009.tables import (
     AS_DRAWN,
     BASELINE,
     BASELINE_NO_PLATT,
@@ -188,7 +188,7 @@ def test_table_1_counts_the_tasks():
 
 
 def test_published_sets_are_those_of_the_data(data_folder):
-    from spokeshave.papers.collections import load_forman, load_uci
+    from papers.datasets import load_forman, load_uci
 
     for name, load in (("tr23", load_forman), ("glass", load_uci)):
         known = (published.TEXT_SETS | published.UCI_SETS)[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,17 @@ import polars as pl
 import pytest
 from scipy import sparse, stats
 
-from spokeshave.papers.kolcz2007 import pairs, tables
-from spokeshave.papers.kolcz2007.blocks import write_table1
-from spokeshave.papers.kolcz2007.claims import CLAIMS
-from spokeshave.papers.kolcz2007.judges.accuracy import judge_closeness, judge_significance
-from spokeshave.papers.kolcz2007.judges.models import judge_zero_weights
-from spokeshave.papers.kolcz2007.published import TABLE1
-from spokeshave.papers.kolcz2007.study import PAPER
-from spokeshave.papers.kolcz2007.tasks import METHODS
-from spokeshave.reproduction import (
-    IN_PART,
-    NOT_REPRODUCED,
-    NOT_TRIED,
-    REPRODUCED,
-    Setting,
-    judge_claims,
-    read_tables,
-)
+from papers.kolcz2007 import problems, tables
+from papers.kolcz2007.blocks import write_table1
+from papers.kolcz2007.claims import CLAIMS
+from papers.kolcz2007.judges.accuracy import judge_closeness, judge_significance
+from papers.kolcz2007.judges.models import judge_zero_weights
+from papers.kolcz2007.published import TABLE1
+from papers.kolcz2007.study import PAPER
+from papers.kolcz2007.tasks import METHODS
+from papers.reproduce import read_tables
+from papers.study import Setting
+from papers.verdicts import IN_PART, NOT_REPRODUCED, NOT_TRIED, REPRODUCED, Claim, judge_claims
 
 RESULTS = Path(__file__).parents[2] / "papers" / "kolcz2007" / "results"
 PRINTED = {  # Table 1, line by line
@@ -37,58 +32,58 @@ FRACTIONS = [0.01, 0.5, 0.99, 1.0]
 
 
 @pytest.fixture
-def directory(rng: np.random.Generator) -> pairs.Directory:
+def directory(rng: np.random.Generator) -> problems.Directory:
     """Return made-up documents of four classes in two sets, 40 of each."""
     X = sparse.csr_matrix((rng.random((160, 60)) < 0.2).astype(float))
-    return pairs.Directory(X, np.repeat(["a/x", "a/y", "b/z", "b/w"], 40))
+    return problems.Directory(X, np.repeat(["a/x", "a/y", "b/z", "b/w"], 40))
 
 
-def test_samples_are_the_same_every_time(directory: pairs.Directory) -> None:
-    first, again = (pairs.draw_samples(directory.labels, ("a/x", "b/z"), 15) for _ in range(2))
+def test_samples_are_the_same_every_time(directory: problems.Directory) -> None:
+    first, again = (problems.draw_samples(directory.labels, ("a/x", "b/z"), 15) for _ in range(2))
     assert np.array_equal(first.screening, again.screening)
     assert np.array_equal(first.study, again.study)
 
 
-def test_samples_share_no_document_and_are_balanced(directory: pairs.Directory) -> None:
-    samples = pairs.draw_samples(directory.labels, ("a/x", "b/z"), 15)
+def test_samples_share_no_document_and_are_balanced(directory: problems.Directory) -> None:
+    samples = problems.draw_samples(directory.labels, ("a/x", "b/z"), 15)
     assert np.unique(np.concatenate(samples)).size == 60
     for rows in samples:
         assert np.unique(directory.labels[rows], return_counts=True)[1].tolist() == [15, 15]
 
 
 def test_problem_has_rows_of_length_one_and_no_word_of_one_document(
-    directory: pairs.Directory,
+    directory: problems.Directory,
 ) -> None:
-    rows = pairs.draw_samples(directory.labels, ("a/x", "a/y"), 15).study
-    X, y = pairs.make_problem(directory, ("a/x", "a/y"), rows)
+    rows = problems.draw_samples(directory.labels, ("a/x", "a/y"), 15).study
+    X, y = problems.make_problem(directory, ("a/x", "a/y"), rows)
     assert X.getnnz(axis=0).min() >= 2
     lengths = sparse.linalg.norm(X, axis=1)
     np.testing.assert_allclose(lengths[lengths > 0], 1)
     assert y.tolist() == (directory.labels[rows] == "a/x").astype(int).tolist()
 
 
-def test_noise_adds_words_of_other_classes_only(directory: pairs.Directory) -> None:
+def test_noise_adds_words_of_other_classes_only(directory: problems.Directory) -> None:
     others = np.isin(directory.labels, ["b/z", "b/w"])
     marked = sparse.hstack([directory.X, others[:, None].astype(float)], format="csr")
     directory = directory._replace(X=marked)
-    rows = pairs.draw_samples(directory.labels, ("a/x", "a/y"), 15).study
-    plain, noisy = (pairs.make_problem(directory, ("a/x", "a/y"), rows, n).X for n in (0, 3))
+    rows = problems.draw_samples(directory.labels, ("a/x", "a/y"), 15).study
+    plain, noisy = (problems.make_problem(directory, ("a/x", "a/y"), rows, n).X for n in (0, 3))
     assert noisy.nnz > plain.nnz
     assert noisy[:, -1].getnnz() == rows.size  # each has a word that only the others have
-    again = pairs.make_problem(directory, ("a/x", "a/y"), rows, 3).X
+    again = problems.make_problem(directory, ("a/x", "a/y"), rows, 3).X
     assert (noisy != again).nnz == 0
 
 
-def test_candidates_are_pairs_half_from_within_a_set(directory: pairs.Directory) -> None:
-    found = pairs.draw_candidates(directory.labels, 4)
-    assert found == pairs.draw_candidates(directory.labels, 4)
+def test_candidates_are_pairs_half_from_within_a_set(directory: problems.Directory) -> None:
+    found = problems.draw_candidates(directory.labels, 4)
+    assert found == problems.draw_candidates(directory.labels, 4)
     assert len({frozenset(pair) for pair in found}) == 4
     assert [first[0] == second[0] for first, second in found] == [True, True, False, False]
 
 
 def test_choice_is_spread_evenly() -> None:
     difficulty = np.random.default_rng(0).beta(8, 1, 500)
-    chosen = pairs.spread_evenly(difficulty.tolist(), 10, 0.6)
+    chosen = problems.spread_evenly(difficulty.tolist(), 10, 0.6)
     assert len(set(chosen)) == 10
     np.testing.assert_allclose(
         difficulty[chosen], np.linspace(0.6, difficulty.max(), 10), atol=0.02
@@ -96,7 +91,7 @@ def test_choice_is_spread_evenly() -> None:
 
 
 def test_directory_holds_each_document_once(data_folder: Path) -> None:
-    X, labels = pairs.load_directory(data_folder)
+    X, labels = problems.load_directory(data_folder)
     assert X.shape[0] == labels.size
     assert np.unique(labels).size == 108
     assert set(X.data.tolist()) == {1.0}
@@ -207,7 +202,7 @@ def test_problems_are_summed_up_by_noise_and_difficulty(rng: np.random.Generator
 
 
 def make_table1(difference: float, p_value: float) -> dict[str, pl.DataFrame]:
-    """Return Table 1 of RCV1 in which every approximation differs from exact as told."""
+    """Return Table 1 of RCV1 with the same difference from exact for every approximation."""
     rows = [
         {
             "collection": "RCV1",
@@ -237,7 +232,9 @@ def test_significance_is_judged_by_what_the_paper_found() -> None:
 
 
 def test_collection_that_was_not_run_is_not_judged() -> None:
-    assert judge_closeness(make_table1(0, 0.5), "Reuters-21578").word == NOT_TRIED
+    claim = Claim("Table 1", "close", partial(judge_closeness, collection="Reuters-21578"))
+    ((_, verdict),) = judge_claims([claim], make_table1(0, 0.5))
+    assert verdict.word == NOT_TRIED
 
 
 def test_zero_weights_are_judged_at_the_tightest_tolerance() -> None:

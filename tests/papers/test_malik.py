@@ -11,11 +11,11 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from spokeshave import DualLinearSVC, rank_features
-from spokeshave.papers.collections import Split
-from spokeshave.papers.malik import (
+from papers import datasets
+from papers.datasets import Split
+from papers.malik import (
     claims,
-    classes,
+    common,
     drawing,
     learners,
     memory,
@@ -23,8 +23,10 @@ from spokeshave.papers.malik import (
     quality,
     sparsity,
 )
-from spokeshave.papers.malik.study import PAPER
-from spokeshave.reproduction import IN_PART, NOT_REPRODUCED, REPRODUCED, Setting
+from papers.malik.study import PAPER
+from papers.study import Setting
+from papers.verdicts import IN_PART, NOT_REPRODUCED, REPRODUCED
+from spokeshave import DualLinearSVC, rank_features
 
 WHERE = {"collection": "RCV1", "largest": None}
 ABOUT = {
@@ -53,8 +55,8 @@ def make_split(rng: np.random.Generator) -> Split:
 def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, rng: np.random.Generator) -> Path:
     """Return a folder whose RCV1 is made up."""
     split = make_split(rng)
-    monkeypatch.setitem(classes.LOADERS, "RCV1", lambda data: split)
-    monkeypatch.setattr(classes, "LARGE", 40)
+    monkeypatch.setitem(datasets.COLLECTIONS, "RCV1", lambda data, weighting: split)
+    monkeypatch.setattr(common, "LARGE", 40)
     pruning.load_words.cache_clear()
     return tmp_path
 
@@ -76,10 +78,10 @@ def test_follow_cuts_as_the_ranking_does(rng: np.random.Generator) -> None:
     split = make_split(rng)
     model = DualLinearSVC(random_state=0).fit(split.X, split.Y)
     ranking = rank_features(split.X, split.Y, "odds_ratio")
-    found = rank_features(split.X, split.Y, estimator=classes.follow(model, ranking))
+    found = rank_features(split.X, split.Y, estimator=common.follow(model, ranking))
     for k in range(3):
         assert (found.list_ranked(k) == ranking.list_ranked(k)).all()
-    assert (model.coef_ != classes.follow(model, ranking).coef_).any()
+    assert (model.coef_ != common.follow(model, ranking).coef_).any()
 
 
 def test_sparsity(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,9 +257,9 @@ def make_memory(difference: float) -> dict[str, pl.DataFrame]:
             "classes": "all",
             "pair": pair,
             "n_documents": 100.0 * 2**pair,
-            **dict.fromkeys(classes.MEASURES, 0.5 + pair * difference),
-            **{f"{name}_difference": pair * difference for name in classes.MEASURES},
-            **{f"{name}_p_value": 0.01 for name in classes.MEASURES},
+            **dict.fromkeys(common.MEASURES, 0.5 + pair * difference),
+            **{f"{name}_difference": pair * difference for name in common.MEASURES},
+            **{f"{name}_p_value": 0.01 for name in common.MEASURES},
         }
         for pair in (0, 1)
     ]
@@ -324,7 +326,7 @@ def make_fates(absent: float, low: float) -> dict[str, pl.DataFrame]:
 
 def make_learners(difference: float) -> dict[str, pl.DataFrame]:
     row: dict[str, object] = {"collection": "RCV1", "classes": "all", "classifier": "naive Bayes"}
-    for name in classes.MEASURES:
+    for name in common.MEASURES:
         row |= {f"{name}_difference": difference, f"{name}_p_value": 0.01}
     return {"learners": pl.DataFrame([row])}
 

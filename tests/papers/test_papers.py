@@ -1,4 +1,4 @@
-"""The papers: their studies, what is kept of them, and a quick run of each."""
+"""The three studies: stored results, pages, and a quick run of each."""
 
 from __future__ import annotations
 
@@ -10,23 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from spokeshave import papers
-from spokeshave.cli import run
-from spokeshave.reproduction import (
-    IN_PART,
-    NOT_REPRODUCED,
-    NOT_TRIED,
-    REPRODUCED,
-    fill_block,
-    judge_claims,
-    read_tables,
-    write_blocks,
-    write_verdicts,
-)
+import papers
+import spokeshave
+from papers.__main__ import main
+from papers.markdown import fill_block, write_blocks, write_verdicts
+from papers.reproduce import read_tables
+from papers.verdicts import IN_PART, NOT_REPRODUCED, NOT_TRIED, REPRODUCED, judge_claims
 
 HOME = Path(papers.__file__).parent
 WORDS = {REPRODUCED, IN_PART, NOT_REPRODUCED, NOT_TRIED}
-PUBLIC = {"spokeshave", "spokeshave.corpus", "spokeshave.reproduction"}
+PUBLIC = {"spokeshave", "spokeshave.corpus"}
 LARGEST = 1_200_000  # bytes of kept tables and records
 LINK = re.compile(r"\(figures/([^)\s]+)\)")
 
@@ -48,16 +41,24 @@ def list_imports(path):
 
 @pytest.mark.parametrize(
     "path",
-    get_files(HOME, ".py"),
+    [
+        HOME / "datasets.py",
+        *(file for name in papers.NAMES for file in get_files(HOME / name, ".py")),
+    ],
     ids=lambda path: str(path.relative_to(HOME)),
 )
-def test_papers_use_only_what_everybody_can(path):
+def test_studies_import_only_public_names(path):
     for module, name in list_imports(path):
         if module.startswith(".") or module.partition(".")[0] == "spokeshave":
-            if f"{module}.".startswith("spokeshave.papers."):
-                continue
             assert module in PUBLIC, f"{module} is not public"
             assert name in import_module(module).__all__, f"{name} of {module} is not public"
+
+
+def test_the_package_neither_holds_nor_imports_the_studies():
+    sources = Path(spokeshave.__file__).parent
+    assert not [path for path in sources.rglob("*") if path.is_symlink()]
+    for path in get_files(sources, ".py"):
+        assert "papers" not in {module.partition(".")[0] for module, _ in list_imports(path)}
 
 
 @each_paper
@@ -71,7 +72,7 @@ def test_a_paper_has_parts_and_claims(name):
     assert len({(claim.where, claim.says) for claim in paper.claims}) == len(paper.claims)
 
 
-def test_an_unknown_paper_is_told():
+def test_an_unknown_paper_is_reported():
     with pytest.raises(ValueError, match=r"^paper must be one of .* Got 'porter1980' instead\.$"):
         papers.load_paper("porter1980")
 
@@ -125,10 +126,9 @@ def test_what_is_kept_is_small(kept):
 
 @each_paper
 def test_a_quick_run(name, data_folder, tmp_path, monkeypatch, capsys):
-    command = ["reproduce", name, "--quick", "--out", tmp_path, "--n-jobs", 1, "--json", "--quiet"]
     monkeypatch.setenv("SPOKESHAVE_DATA", str(data_folder))
-    monkeypatch.setattr("sys.argv", ["spokeshave", *map(str, command)])
-    code = run()
+    options = ["--quick", "--out", str(tmp_path), "--n-jobs", "1", "--json", "--quiet"]
+    code = main([name, *options])
     out, err = capsys.readouterr()
     assert (code, err) == (0, "")
     claims = json.loads(out)["claims"]

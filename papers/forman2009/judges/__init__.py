@@ -1,1 +1,1 @@
-"""How each claim of the paper is judged from the tables."""
+"""Judges: functions from the tables to the verdict on a claim."""

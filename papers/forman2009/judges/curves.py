@@ -1,32 +1,27 @@
-"""Judges of what the paper says about learning curves, on either benchmark or on both."""
+"""Judges of claims on the data sets (Table 1) and on learning curves of either benchmark."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from math import nan
 
-from spokeshave import paired_test
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.judges.gains import (
+from papers.forman2009 import published
+from papers.forman2009.judges.gains import (
     LEVEL,
-    NotRunError,
-    find_gain,
-    find_gains,
-    pair,
-    spread,
-)
-from spokeshave.papers.forman2009.judges.wording import (
     NAMES,
     POINT,
-    grade,
+    find_gain,
+    find_gains,
     label,
     list_gains,
-    show,
+    pair,
     show_gain,
     show_p,
+    spread,
 )
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009.tables import (
     BASELINE_IN_FOUR,
+    FACTS,
     LEFTMOST,
     MEASURES,
     RIGHTMOST,
@@ -35,7 +30,47 @@ from spokeshave.papers.forman2009.tables import (
     TASK,
     WHOLE,
 )
-from spokeshave.reproduction import Tables, Verdict
+from papers.verdicts import NotTriedError, Tables, Verdict, grade, show
+from spokeshave import paired_test
+
+BYTES = 8  # per number; a sparse one also has an index of half the size
+
+
+def judge_sets(tables: Tables) -> Verdict:
+    """Judge whether the data sets are those of Table 1."""
+    differing = {
+        row["set"]: [
+            f"{fact} {row[fact]:g} for {row[f'published_{fact}']:g}"
+            for fact in FACTS
+            if abs(row[fact] - row[f"published_{fact}"]) > 0.051  # percentages have one decimal
+        ]
+        for row in tables["sets"].to_dicts()
+    }
+    same = [name for name, facts in differing.items() if not facts]
+    others = "; ".join(f"{name}: {', '.join(facts)}" for name, facts in differing.items() if facts)
+    figures = f"{len(same)} of {len(differing)} sets agree in every number"
+    word = grade(len(same) == len(differing), 2 * len(same) > len(differing))
+    return Verdict(word, f"{figures}; {others}" if others else figures)
+
+
+def judge_tasks(tables: Tables) -> Verdict:
+    """Judge the number of tasks."""
+    found = {name: tables[name].select(TASK).unique().height for name in published.TASKS}
+    word = grade(found == published.TASKS)
+    return Verdict(word, f"{found['text']} text tasks, {found['uci']} UCI tasks")
+
+
+def judge_memory(tables: Tables) -> Verdict:
+    """Judge how much memory keeping zeros sparse saves."""
+    found = tables["sets"].filter(set="ohscal").to_dicts()
+    if not found:
+        raise NotTriedError('"ohscal" was not run')
+    nonzeros, n_values = found[0]["nonzeros"], found[0]["cases"] * found[0]["columns"]
+    kept, dense = nonzeros * 1.5 * BYTES / 1e6, n_values * BYTES / 1e6
+    times = published.OHSCAL_DENSE_MEGABYTES / published.OHSCAL_MEGABYTES
+    word = grade(dense > 0.5 * times * kept, dense > 10 * kept)
+    figures = f"{nonzeros:,} nonzeros take {kept:.1f} MB, all {n_values:,} values {dense:,.0f} MB"
+    return Verdict(word, figures)
 
 
 def judge_consistency(tables: Tables) -> Verdict:
@@ -71,11 +106,11 @@ def judge_margin(tables: Tables) -> Verdict:
 
 
 def _compare_folds(tables: Tables, name: str, measure: str) -> tuple[float, float, float]:
-    """Return the gain in four folds and in ten, and p that the first is more."""
+    """Return the gain in 4 folds and in 10, and the one-sided p-value of their difference."""
     frame = tables[name]
     sizes = frame.filter(method=SHAPING_IN_FOUR)["size"]
     if sizes.is_empty():
-        raise NotRunError(SHAPING_IN_FOUR)
+        raise NotTriedError(f'"{SHAPING_IN_FOUR}" was not run')
     wide = spread(frame, measure, sizes[0], SHAPING_IN_FOUR, BASELINE_IN_FOUR).join(
         spread(frame, measure, WHOLE), on=TASK, suffix="_in_ten"
     )
@@ -95,7 +130,7 @@ def judge_robustness(tables: Tables) -> Verdict:
 def judge_against_variants(
     tables: Tables, benchmark: str, measure: str, variants: tuple[str, ...], best: str
 ) -> Verdict:
-    """Judge whether each of some variants is below the method that they vary."""
+    """Judge whether every variant is below the original method."""
     gains = {
         name: find_gain(tables, RIGHTMOST, benchmark, measure, name, best) for name in variants
     }
@@ -106,7 +141,7 @@ def judge_against_variants(
 
 
 def judge_decline(tables: Tables, benchmark: str, measure: str) -> Verdict:
-    """Judge whether every method falls as training sets shrink."""
+    """Judge whether all methods decline as training sets shrink."""
     gains = find_gains(tables, benchmark, measure)
     values = [[gain.against for gain in gains], [gain.value for gain in gains]]
     is_falling = all(a < b for column in values for a, b in pairwise(column))
@@ -166,7 +201,7 @@ def judge_stronger(tables: Tables) -> Verdict:
 
 
 def judge_no_other_loss(tables: Tables) -> Verdict:
-    """Judge whether no other curve falls below the baseline where cases are few."""
+    """Judge whether all other curves stay above the baseline at the smallest size."""
     others = [(name, of) for name in published.TASKS for of in MEASURES]
     others.remove(("uci", "accuracy"))
     gains = {key: find_gain(tables, LEFTMOST, *key) for key in others}

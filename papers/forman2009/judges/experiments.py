@@ -1,4 +1,4 @@
-"""Judges of what lies beyond the paper, and of what explains where we differ from it."""
+"""Judges of claims beyond the paper, and of explanations where our results differ."""
 
 from __future__ import annotations
 
@@ -6,21 +6,16 @@ from typing import Any
 
 import polars as pl
 
-from spokeshave.papers.forman2009.judges.gains import (
-    NotRunError,
+from papers.forman2009.judges.gains import (
+    NAMES,
     find_gain,
     find_gains,
-    pair,
-)
-from spokeshave.papers.forman2009.judges.wording import (
-    NAMES,
-    grade,
     list_gains,
-    show,
+    pair,
     show_gain,
     show_p,
 )
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009.tables import (
     AS_DRAWN,
     BASELINE,
     BY_AUC,
@@ -40,14 +35,23 @@ from spokeshave.papers.forman2009.tables import (
     TINY,
     ZERO_AS_VALUE,
 )
-from spokeshave.reproduction import NOT_REPRODUCED, NOT_TRIED, Tables, Verdict
+from papers.verdicts import (
+    NOT_REPRODUCED,
+    NOT_TRIED,
+    NotTriedError,
+    Tables,
+    Verdict,
+    grade,
+    grade_cases,
+    show,
+)
 
 
 def judge_overfitting(tables: Tables) -> Verdict:
-    """Judge whether estimates from other cases take away what accuracy shaping costs.
+    """Judge whether cross-fitting restores the accuracy that shaping costs.
 
     Cross-fitted shaping trains the SVM on estimates that have not seen the labels of its cases, so
-    it loses nothing by their fitting the noise.
+    these cannot fit the noise.
     """
     lost = [g for g in find_gains(tables, "uci", "accuracy") if g.difference < 0]
     if not lost:
@@ -57,19 +61,19 @@ def judge_overfitting(tables: Tables) -> Verdict:
     apart = find_gains(tables, "uci", "accuracy", CROSS_FITTED, SHAPING)
     found = [gain for gain in crossed if gain.percent in percents]
     if not found:
-        raise NotRunError(f"{CROSS_FITTED} on small training sets")
+        raise NotTriedError(f'"{CROSS_FITTED} on small training sets" was not run')
     before = sum(g.difference for g in lost if g.percent in [f.percent for f in found])
     share = 1 - sum(gain.difference for gain in found) / before
     is_clear = next(gain.is_up for gain in apart if gain.percent == found[0].percent)
     return Verdict(
         grade(share >= 0.5 and is_clear, share > 0 and is_clear),
-        f"shaping {list_gains(lost)}; cross-fitted {list_gains(found)}: it takes away "
-        f"{share:.0%} of the loss; {_place_loss(tables, lost[0].percent)}",
+        f"shaping {list_gains(lost)}; cross-fitted {list_gains(found)}: this removes "
+        f"{share:.0%} of the loss; {_describe_loss(tables, lost[0].percent)}",
     )
 
 
-def _place_loss(tables: Tables, percent: float) -> str:
-    """Return how much accuracy shaping costs on small samples and on others."""
+def _describe_loss(tables: Tables, percent: float) -> str:
+    """Return the accuracy that shaping costs, by size of the training sample."""
     listed = (
         f"{show(row['gain'], signed=True)} on {row['tasks']} tasks with {row['cases']} "
         "training cases"
@@ -79,7 +83,7 @@ def _place_loss(tables: Tables, percent: float) -> str:
 
 
 def _list_sample_gains(tables: Tables, percent: float) -> list[dict[str, Any]]:
-    """Return the gain in accuracy apart for small training samples and others."""
+    """Return the gain in accuracy by size of the training sample."""
     rows = tables["uci_samples"].filter(
         pl.col("method").is_in((BASELINE, SHAPING)), percent=percent
     )
@@ -88,7 +92,7 @@ def _list_sample_gains(tables: Tables, percent: float) -> list[dict[str, Any]]:
 
 
 def judge_tiny_samples(tables: Tables) -> Verdict:
-    """Judge whether samples in which all cases are neighbours bear most of the loss of accuracy."""
+    """Judge whether samples smaller than a neighbourhood cause most of the loss of accuracy."""
     left = find_gain(tables, LEFTMOST, "uci", "accuracy")
     if not left.difference < 0:
         return Verdict(NOT_REPRODUCED, f"shaping costs no accuracy at {left.percent:g}%")
@@ -101,15 +105,15 @@ def judge_tiny_samples(tables: Tables) -> Verdict:
     is_most = gains[TINY] == min(gains.values())
     return Verdict(
         grade(is_most and share > 0.5, is_most),
-        f"{share:.0%} of the loss; {_place_loss(tables, left.percent)}",
+        f"{share:.0%} of the loss; {_describe_loss(tables, left.percent)}",
     )
 
 
 def judge_experiment(tables: Tables, benchmark: str, experiment: str) -> Verdict:
-    """Judge whether shaping gains or loses the same where something of the procedure differs.
+    """Judge whether an experiment has the same gain or loss as the paper's procedure.
 
-    It does in a measure where it is significantly above, significantly below, or neither, both
-    times, at the smallest size.
+    In each measure, both must be significantly above the baseline, both significantly below it, or
+    neither, at the smallest size.
     """
     is_same, told = [], []
     for measure in EXPERIMENT_MEASURES:
@@ -118,26 +122,26 @@ def judge_experiment(tables: Tables, benchmark: str, experiment: str) -> Verdict
         before, after = pairs[0]
         is_same.append((before.is_up, before.is_down) == (after.is_up, after.is_down))
         told.append(
-            f"{NAMES[measure]} {list_gains([b for _, b in pairs])} for "
-            f"{list_gains([a for a, _ in pairs])}, leftmost {show_p(after.p_value)} for "
+            f"{NAMES[measure]} {list_gains([b for _, b in pairs])} instead of "
+            f"{list_gains([a for a, _ in pairs])}, leftmost {show_p(after.p_value)} instead of "
             f"{show_p(before.p_value)}"
         )
-    return Verdict(grade(all(is_same), any(is_same)), "; ".join(told))
+    return Verdict(grade_cases(is_same), "; ".join(told))
 
 
 def judge_rightmost_experiments(tables: Tables) -> Verdict:
-    """Judge whether shaping gains F on text with all cases, whatever of the procedure differs."""
+    """Judge whether shaping gains F on text with all cases in every experiment."""
     gains = {
         name: find_gain(tables, RIGHTMOST, "text", "f1", *EXPERIMENTS[name])
         for name in (NO_PLATT, BY_AUC, PRICED)
     }
     is_up = [gain.is_up for gain in gains.values()]
     listed = (f"{name} {show_gain(gain)}" for name, gain in gains.items())
-    return Verdict(grade(all(is_up), any(is_up)), f"F {'; '.join(listed)}")
+    return Verdict(grade_cases(is_up), f"F {'; '.join(listed)}")
 
 
 def judge_zero_as_smoothing(tables: Tables) -> Verdict:
-    """Judge whether zero as a value gains by widening neighbourhoods: not where they are narrow."""
+    """Judge whether zero as a value gains only because it widens neighbourhoods."""
     wide = find_gain(tables, RIGHTMOST, "text", "f1", ZERO_AS_VALUE, SHAPING)
     narrow = find_gain(tables, RIGHTMOST, "text", "f1", NARROW_ZERO, NARROW)
     word = grade(wide.is_up and not narrow.is_up, narrow.difference < wide.difference)
@@ -145,7 +149,7 @@ def judge_zero_as_smoothing(tables: Tables) -> Verdict:
 
 
 def judge_turning(tables: Tables, benchmark: str) -> Verdict:
-    """Judge whether Platt's sigmoid turns more rankings of the baseline round than of shaping."""
+    """Judge whether Platt's sigmoid reverses more rankings of the baseline than of shaping."""
     with_it, without = (_find_leftmost(tables, benchmark, of) for of in (AS_DRAWN, NO_PLATT))
     columns = {"baseline": "against_below_half", "shaping": "below_half"}
     more = {name: with_it[of] - without[of] for name, of in columns.items()}
@@ -155,7 +159,7 @@ def judge_turning(tables: Tables, benchmark: str) -> Verdict:
     )
     return Verdict(
         grade(more["baseline"] > max(more["shaping"], 0), more["baseline"] > 0),
-        f"folds of an AUC below .5 at {with_it['percent']:g}%: {'; '.join(listed)}",
+        f"folds with an AUC below .5 at {with_it['percent']:g}%: {'; '.join(listed)}",
     )
 
 
@@ -179,7 +183,7 @@ def _find_leftmost(tables: Tables, benchmark: str, experiment: str) -> dict[str,
     """Return the row of an experiment at the smallest size."""
     rows = tables[f"{benchmark}_experiments"].filter(experiment=experiment, measure="auc")
     if rows.is_empty():
-        raise NotRunError(experiment)
+        raise NotTriedError(f'"{experiment}" was not run')
     return rows.sort("size").row(0, named=True)
 
 
@@ -198,14 +202,14 @@ def judge_beyond(tables: Tables, benchmark: str, method: str, against: str) -> V
 
 
 def judge_policy(tables: Tables) -> Verdict:
-    """Judge whether choosing what is done with each feature is better than shaping them all."""
+    """Judge whether a choice per feature is better than shaping all features."""
     to_shaping = {of: find_gain(tables, RIGHTMOST, "uci", of, POLICY, SHAPING) for of in MEASURES}
     to_baseline = {of: find_gain(tables, RIGHTMOST, "uci", of, POLICY) for of in MEASURES}
     every = (*to_shaping.values(), *to_baseline.values())
     word = grade(all(gain.is_up for gain in every), to_shaping["auc"].is_up)
     listed = (
-        f"{NAMES[of]} {show(gain.value)} for {show(gain.against)} ({show_p(gain.p_value)}; "
+        f"{NAMES[of]} {show(gain.value)} and {show(gain.against)} ({show_p(gain.p_value)}; "
         f"baseline {show(to_baseline[of].against)})"
         for of, gain in to_shaping.items()
     )
-    return Verdict(word, f"policy for shaping at 90%: {', '.join(listed)}")
+    return Verdict(word, f"policy and shaping at 90%: {', '.join(listed)}")

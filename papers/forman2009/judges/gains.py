@@ -1,26 +1,28 @@
-"""How far methods are above each other, as the tables say."""
+"""Gains of one method over another, and how verdicts word them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from math import isnan, nan
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009.tables import (
     BASELINE,
+    NO_PLATT_CV,
+    SCALING,
     SHAPING,
     TASK,
     find_tests,
 )
-from spokeshave.reproduction import Tables
+from papers.verdicts import NotTriedError, Tables, show
 
-LEVEL = 0.05  # of significance
+LEVEL = 0.05  # level of significance
 
 
 class Gain(NamedTuple):
-    """How far a method is above another at a training size; without a p-value for a single task."""
+    """The gain of one method over another at a training size; p is NaN for a single task."""
 
     percent: float
     tasks: int
@@ -44,17 +46,13 @@ class Gain(NamedTuple):
         return self.difference < 0 and self.p_value < LEVEL
 
 
-class NotRunError(LookupError):
-    """A claim is about a method that has no results."""
-
-
 def find_gains(
     tables: Tables, benchmark: str, measure: str, method: str = SHAPING, against: str = BASELINE
 ) -> list[Gain]:
-    """Return how far a method is above another, from the smallest training size to the largest."""
+    """Return the gains of one method over another, from the smallest training size on."""
     rows = find_tests(tables[f"{benchmark}_tests"], measure, method, against)
     if not rows:
-        raise NotRunError(method)
+        raise NotTriedError(f'"{method}" was not run')
     return [_read_gain(row) for row in rows]
 
 
@@ -72,12 +70,12 @@ def _read_gain(row: dict[str, Any]) -> Gain:
 
 
 def find_gain(tables: Tables, at: float, *compared: str) -> Gain:
-    """Return how far a method is above another at the training size nearest to a share."""
+    """Return the gain of one method over another at the training size nearest to ``at``."""
     return min(find_gains(tables, *compared), key=lambda gain: abs(gain.percent - at))
 
 
 def pair(a: Sequence[Gain], b: Sequence[Gain]) -> list[tuple[Gain, Gain]]:
-    """Return the gains of two pairs of methods at the training sizes that both have."""
+    """Return two lists of gains, paired at their common training sizes."""
     by_percent = {gain.percent: gain for gain in b}
     return [(gain, by_percent[gain.percent]) for gain in a if gain.percent in by_percent]
 
@@ -93,11 +91,11 @@ def reverse(gain: Gain) -> Gain:
 
 
 def read_tasks(tables: Tables, benchmark: str, *methods: str) -> pl.DataFrame:
-    """Return the AUC of the tasks on which all of some methods have one."""
+    """Return the AUC of the tasks that all these methods have."""
     wide = tables[f"{benchmark}_tasks"]
     for method in methods:
         if method not in wide.columns:
-            raise NotRunError(method)
+            raise NotTriedError(f'"{method}" was not run')
     return wide.select(methods).drop_nulls()
 
 
@@ -108,9 +106,41 @@ def spread(
     method: str = SHAPING,
     against: str = BASELINE,
 ) -> pl.DataFrame:
-    """Return two methods and the gain of one over the other for each task that has both."""
+    """Return the values of two methods and their difference for each task with both."""
     both = frame.filter(pl.col("method").is_in((method, against)), size=size)
     wide = both.pivot(on="method", index=TASK, values=measure).drop_nulls()
     if wide.width < 4:
-        raise NotRunError(method)
+        raise NotTriedError(f'"{method}" was not run')
     return wide.with_columns(gain=pl.col(method) - pl.col(against))
+
+
+POINT = 0.01  # the smallest appreciable gain or substantial loss of a measure
+VISIBLE = 0.005  # half a point, visible in the paper's figures
+BENCHMARK_NAMES = {"text": "text", "uci": "UCI"}
+NAMES = {"auc": "AUC", "f1": "F", "accuracy": "accuracy", "precision_at_20": "P@20"}
+VARIANT_NAMES = {SCALING: "no shaping", NO_PLATT_CV: "Platt - CV"}
+
+
+def show_p(value: float) -> str:
+    return "no test of one task" if isnan(value) else f"p = {value:.2g}".replace(" 0.", " .")
+
+
+def show_gain(gain: Gain) -> str:
+    return (
+        f"{show(gain.against)} → {show(gain.value)} at {gain.percent:g}% "
+        f"({show(gain.difference, signed=True)}, {show_p(gain.p_value)})"
+    )
+
+
+def list_gains(gains: Sequence[Gain]) -> str:
+    listed = ", ".join(show(gain.difference, signed=True) for gain in gains)
+    first, last = gains[0].percent, gains[-1].percent
+    return f"{listed} at {first:g}%" if first == last else f"{listed} ({first:g} to {last:g}%)"
+
+
+def label(benchmark: str, measure: str) -> str:
+    return f"{BENCHMARK_NAMES[benchmark]} {NAMES[measure]}"
+
+
+def name_variant(method: str) -> str:
+    return VARIANT_NAMES.get(method, method)

@@ -1,29 +1,25 @@
-"""Judges of what the paper says about the text benchmark: Figures 1, 2, 8 and 9."""
+"""Judges of claims on the text benchmark: Figures 1, 2, 8 and 9."""
 
 from __future__ import annotations
 
 import polars as pl
 from scipy import stats
 
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.judges.gains import (
+from papers.forman2009 import published
+from papers.forman2009.judges.gains import (
     LEVEL,
-    find_gain,
-    find_gains,
-    read_tasks,
-    reverse,
-    spread,
-)
-from spokeshave.papers.forman2009.judges.wording import (
     POINT,
     VISIBLE,
-    grade,
+    find_gain,
+    find_gains,
     list_gains,
-    show,
+    read_tasks,
+    reverse,
     show_gain,
     show_p,
+    spread,
 )
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009.tables import (
     BARE_SHAPING,
     BASELINE,
     LEFTMOST,
@@ -32,7 +28,7 @@ from spokeshave.papers.forman2009.tables import (
     SHAPING,
     WHOLE,
 )
-from spokeshave.reproduction import NOT_TRIED, Tables, Verdict
+from papers.verdicts import NOT_TRIED, Tables, Verdict, grade, show
 
 
 def judge_drop(tables: Tables) -> Verdict:
@@ -74,19 +70,19 @@ def judge_significance(tables: Tables) -> Verdict:
 
 
 def judge_reshaping(tables: Tables) -> Verdict:
-    """Judge whether text gains more from shaping than from scaling, mostly where data are few."""
+    """Judge whether text gains more from shaping than from scaling, mostly with few cases."""
     gains = [reverse(gain) for gain in find_gains(tables, "text", "f1", SCALING, SHAPING)]
     left, right = gains[0], gains[-1]
     is_more = left.difference > right.difference
     return Verdict(
         grade(left.is_up and is_more, left.is_up or all(gain.difference > 0 for gain in gains)),
-        f"F of shaping less that of scaling {list_gains(gains)}; {show_p(left.p_value)} at "
+        f"F of shaping minus scaling {list_gains(gains)}; {show_p(left.p_value)} at "
         f"{left.percent:g}%, {show_p(right.p_value)} at {right.percent:g}%",
     )
 
 
 def judge_hard_tasks(tables: Tables) -> Verdict:
-    """Judge whether tasks of a low F gain no more from shaping than others."""
+    """Judge whether tasks with a low F gain no more from shaping than others."""
     wide = spread(tables["text"], "f1", WHOLE)
     hard = wide.filter(pl.col(BASELINE) < published.HARD_F1)["gain"].to_numpy()
     rest = wide.filter(pl.col(BASELINE) >= published.HARD_F1)["gain"].to_numpy()
@@ -101,7 +97,7 @@ def judge_hard_tasks(tables: Tables) -> Verdict:
 
 
 def judge_similarity(tables: Tables) -> Verdict:
-    """Judge whether the AUC of text shows what its F does."""
+    """Judge whether AUC on text agrees with F."""
     gains = find_gains(tables, "text", "auc")
     part = find_gains(tables, "text", "auc", SCALING)
     findings = {
@@ -138,12 +134,12 @@ def judge_high_tasks(tables: Tables) -> Verdict:
 
 
 def judge_surprise(tables: Tables) -> Verdict:
-    """Judge whether shaping text differs from scaling it, few as its nonzero values are."""
+    """Judge whether shaping text differs from scaling it, although few values are not zero."""
     gains = [reverse(gain) for gain in find_gains(tables, "text", "f1", SCALING, SHAPING)]
     best = max(gains, key=lambda gain: gain.difference)
     text = tables["sets"].filter(benchmark="text")
-    places = (text["cases"] * text["columns"]).to_numpy()
-    share = text["nonzeros"].to_numpy().sum() / places.sum()
+    n_values = (text["cases"] * text["columns"]).to_numpy()
+    share = text["nonzeros"].to_numpy().sum() / n_values.sum()
     word = grade(best.is_up and best.difference > POINT, best.is_up)
     figures = f"{share:.1%} of the values are not zero; F of shaping over scaling at best"
     return Verdict(word, f"{figures} {show_gain(best)}")

@@ -1,46 +1,47 @@
-"""Judges of what the paper says about the UCI benchmark: Figures 3 to 6 and 10."""
+"""Judges of claims on the UCI benchmark: Figures 3 to 7 and 10."""
 
 from __future__ import annotations
 
-from spokeshave.papers.forman2009 import published
-from spokeshave.papers.forman2009.judges.gains import (
-    NotRunError,
-    find_gain,
-    find_gains,
-    read_tasks,
-)
-from spokeshave.papers.forman2009.judges.wording import (
+from papers.forman2009 import published
+from papers.forman2009.judges.gains import (
     NAMES,
     POINT,
-    grade,
+    VISIBLE,
+    find_gain,
+    find_gains,
     list_gains,
-    show,
+    name_variant,
+    read_tasks,
     show_gain,
     show_p,
 )
-from spokeshave.papers.forman2009.tables import (
+from papers.forman2009.tables import (
     BASELINE,
     LEFTMOST,
+    LESIONS,
+    LOG_ODDS,
     MEASURES,
+    NO_PLATT_CV,
+    NO_SCALING,
     RAW,
     RIGHTMOST,
     SCALING,
     SHAPING,
     WHOLE,
 )
-from spokeshave.reproduction import NOT_TRIED, Tables, Verdict
+from papers.verdicts import NOT_TRIED, NotTriedError, Tables, Verdict, grade, grade_cases, show
 
-GREAT = 0.05  # of AUC, a great improvement of a task
-SMALL = 50.0  # per cent of the data set, below which training sets are small
+GREAT = 0.05  # a great improvement in AUC
+SMALL = 50.0  # per cent of the data set: smaller training sets count as small
 
 
 def judge_raw_time(tables: Tables) -> Verdict:
-    """Judge whether training takes far longer on features that nothing brought to one range."""
+    """Judge whether training takes far longer on unscaled features."""
     means = tables["uci_curves"].filter(size=WHOLE)
     seconds = dict(means.select("method", "seconds").iter_rows())
     for name in (RAW, BASELINE):
         if name not in seconds:
-            raise NotRunError(name)
+            raise NotTriedError(f'"{name}" was not run')
     if not seconds[BASELINE]:
         return Verdict(NOT_TRIED, "the baseline takes too short to be timed")
     times = seconds[RAW] / seconds[BASELINE]
@@ -49,14 +50,14 @@ def judge_raw_time(tables: Tables) -> Verdict:
 
 
 def judge_to_the_right(tables: Tables) -> Verdict:
-    """Judge whether the gain in AUC on UCI is there with all training cases."""
+    """Judge whether the gain in AUC on UCI persists with all training cases."""
     gain = find_gain(tables, RIGHTMOST, "uci", "auc")
     word = grade(gain.is_up and gain.difference > POINT, gain.is_up)
     return Verdict(word, f"AUC {show_gain(gain)}; better on {gain.wins} of {gain.tasks} tasks")
 
 
 def judge_precision(tables: Tables) -> Verdict:
-    """Judge whether the gain in precision at 20 on UCI is there with the fewest cases too."""
+    """Judge whether the gain in precision at 20 on UCI persists with the fewest cases."""
     gains = find_gains(tables, "uci", "precision_at_20")
     is_up = all(gain.difference > 0 for gain in gains)
     word = grade(is_up and gains[0].is_up, gains[0].difference > 0)
@@ -64,7 +65,7 @@ def judge_precision(tables: Tables) -> Verdict:
 
 
 def judge_auc_leftmost(tables: Tables) -> Verdict:
-    """Judge whether the gain in AUC on UCI is gone with the fewest cases."""
+    """Judge whether the gain in AUC on UCI vanishes with the fewest cases."""
     gains = find_gains(tables, "uci", "auc")
     left, others = gains[0], gains[1:]
     is_less = all(left.difference < gain.difference for gain in others)
@@ -83,7 +84,7 @@ def judge_uci_f(tables: Tables) -> Verdict:
 
 
 def judge_large_accuracy(tables: Tables) -> Verdict:
-    """Judge whether accuracy on UCI gains nothing from half of the cases on."""
+    """Judge whether accuracy on UCI gains nothing with half of the cases or more."""
     gains = [g for g in find_gains(tables, "uci", "accuracy") if g.percent >= SMALL]
     n_up = sum(gain.is_up for gain in gains)
     word = grade(n_up == 0, n_up < len(gains))
@@ -91,17 +92,17 @@ def judge_large_accuracy(tables: Tables) -> Verdict:
 
 
 def judge_small_accuracy(tables: Tables) -> Verdict:
-    """Judge whether shaping costs accuracy on UCI where cases are few."""
+    """Judge whether shaping costs accuracy on UCI with few cases."""
     gains = [g for g in find_gains(tables, "uci", "accuracy") if g.percent < SMALL]
     if not gains:
-        raise NotRunError("a smaller training size")
+        raise NotTriedError('"a smaller training size" was not run')
     left = gains[0]
     word = grade(left.is_down and left.difference < -POINT, left.is_down)
     return Verdict(word, f"accuracy {list_gains(gains)}; leftmost {show_p(left.p_value)}")
 
 
 def judge_scaling_accuracy(tables: Tables) -> Verdict:
-    """Judge whether scaling alone costs no accuracy on UCI where cases are few."""
+    """Judge whether scaling alone costs no accuracy on UCI with few cases."""
     shaping = find_gain(tables, LEFTMOST, "uci", "accuracy")
     scaling = find_gain(tables, LEFTMOST, "uci", "accuracy", SCALING)
     is_less = scaling.difference > shaping.difference / 2
@@ -117,7 +118,10 @@ def judge_variation(tables: Tables) -> Verdict:
     n_great, n_worse = int((gains > GREAT).sum()), int((gains < 0).sum())
     word = grade(n_great >= 0.1 * len(gains) and n_worse > 0, n_great > 0)
     figures = f"{n_great} of {len(gains)} tasks gain more than {show(GREAT)}, {n_worse} lose"
-    return Verdict(word, f"{figures}; from {show(gains.min(), True)} to {show(gains.max(), True)}")
+    return Verdict(
+        word,
+        f"{figures}; from {show(gains.min(), signed=True)} to {show(gains.max(), signed=True)}",
+    )
 
 
 def judge_headroom(tables: Tables) -> Verdict:
@@ -139,3 +143,98 @@ def judge_average(tables: Tables) -> Verdict:
         grade(auc.is_up and auc.losses > 0, n_better > 1),
         f"{', '.join(listed)}; AUC worse on {auc.losses} of {auc.tasks} tasks",
     )
+
+
+def judge_log_odds(tables: Tables) -> Verdict:
+    """Judge whether log odds are better on some tasks but not on the whole."""
+    gain = find_gain(tables, RIGHTMOST, "uci", "auc", LOG_ODDS, SHAPING)
+    word = grade(gain.wins > 0 and gain.difference < 0, gain.wins > 0 and not gain.is_up)
+    figures = (
+        f"UCI AUC: better than LP on {gain.wins} of {gain.tasks} tasks, worse on {gain.losses}"
+    )
+    return Verdict(word, f"{figures}; {show_gain(gain)}")
+
+
+def judge_unscaled(tables: Tables) -> Verdict:
+    """Judge whether shaping without scaling lies between the baseline and shaping."""
+    part = find_gain(tables, RIGHTMOST, "uci", "auc", NO_SCALING)
+    whole = find_gain(tables, RIGHTMOST, "uci", "auc")
+    word = grade(
+        0 < part.difference < whole.difference, 0 < part.difference < whole.difference + VISIBLE
+    )
+    figures = f"AUC at {whole.percent:g}%, the one size tried: baseline {show(whole.against)}"
+    return Verdict(word, f"{figures}, no scaling {show(part.value)}, shaping {show(whole.value)}")
+
+
+def judge_both(tables: Tables) -> Verdict:
+    """Judge whether shaping needs both of its stages."""
+    gains = {
+        name: find_gain(tables, RIGHTMOST, "uci", "auc", name, SHAPING)
+        for name in (SCALING, NO_SCALING)
+    }
+    n_down = sum(gain.is_down for gain in gains.values())
+    listed = (f"{name_variant(name)} {show_gain(gain)}" for name, gain in gains.items())
+    return Verdict(grade(n_down == 2, n_down == 1), f"AUC of shaping → {', '.join(listed)}")
+
+
+def judge_lesion(tables: Tables, variant: str) -> Verdict:
+    """Judge the rank of a variant by AUC."""
+    order = _order_lesions(tables)
+    if variant not in order:
+        raise NotTriedError(f'"{variant}" was not run')
+    published_rank, rank = LESIONS.index(variant), list(order).index(variant)
+    gain = find_gain(tables, RIGHTMOST, "uci", "auc", variant, SHAPING)
+    listed = ", ".join(f"{name_variant(name)} {show(value)}" for name, value in order.items())
+    return Verdict(
+        grade(rank == published_rank and gain.difference < 0, abs(rank - published_rank) <= 1),
+        f"rank {rank + 1} of {len(order)} ({listed}); from shaping {show_gain(gain)}",
+    )
+
+
+def judge_least_lesion(tables: Tables) -> Verdict:
+    """Judge whether Platt scaling without cross-validation costs the least AUC."""
+    order = list(_order_lesions(tables))
+    if NO_PLATT_CV not in order:
+        raise NotTriedError(f'"{NO_PLATT_CV}" was not run')
+    gain = find_gain(tables, RIGHTMOST, "uci", "auc", NO_PLATT_CV, SHAPING)
+    word = grade(order[-1] == NO_PLATT_CV, abs(gain.difference) < VISIBLE)
+    return Verdict(word, f"rank {order.index(NO_PLATT_CV) + 1} of {len(order)}; {show_gain(gain)}")
+
+
+def _order_lesions(tables: Tables) -> dict[str, float]:
+    """Return the AUC of the variants that were run, the lowest first."""
+    rows = tables["uci_variants"].select("method", "auc").iter_rows()
+    return {name: value for name, value in rows if name in LESIONS}
+
+
+def judge_platt_accuracy(tables: Tables) -> Verdict:
+    """Judge whether accuracy is slightly better without the cross-validation."""
+    gain = find_gain(tables, RIGHTMOST, "uci", "accuracy", NO_PLATT_CV, SHAPING)
+    return Verdict(grade(0 < gain.difference < 2 * POINT, gain.difference > 0), show_gain(gain))
+
+
+def judge_platt_ranking(tables: Tables) -> Verdict:
+    """Judge whether AUC and precision at 20 are the same without the cross-validation."""
+    gains = {
+        of: find_gain(tables, RIGHTMOST, "uci", of, NO_PLATT_CV, SHAPING)
+        for of in ("auc", "precision_at_20")
+    }
+    is_same = [abs(gain.difference) < VISIBLE for gain in gains.values()]
+    listed = (f"{NAMES[of]} {show_gain(gain)}" for of, gain in gains.items())
+    return Verdict(grade_cases(is_same), "; ".join(listed))
+
+
+def judge_platt_f(tables: Tables) -> Verdict:
+    """Judge whether F loses slightly without the cross-validation."""
+    gain = find_gain(tables, RIGHTMOST, "uci", "f1", NO_PLATT_CV, SHAPING)
+    return Verdict(
+        grade(-2 * POINT < gain.difference < 0, gain.difference < 0), f"F {show_gain(gain)}"
+    )
+
+
+def judge_contribution(tables: Tables) -> Verdict:
+    """Judge whether leaving out shaping is among the two costliest lesions."""
+    order = list(_order_lesions(tables))
+    gain = find_gain(tables, RIGHTMOST, "uci", "auc", SCALING, SHAPING)
+    word = grade(SCALING in order[:2] and gain.is_down, gain.is_down)
+    return Verdict(word, f"rank {order.index(SCALING) + 1} of {len(order)}; AUC {show_gain(gain)}")

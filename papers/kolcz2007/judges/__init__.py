@@ -1,1 +1,1 @@
-"""What the tables say of each claim."""
+"""Judges: functions from the tables to the verdict on a claim."""

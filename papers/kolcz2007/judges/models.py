@@ -1,4 +1,4 @@
-"""Judges of what the paper says about normals and support vectors: Figures 3 and 4."""
+"""Judges of claims on normals, support vectors (Figures 3 and 4) and running time."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any
 
 import polars as pl
 
-from spokeshave.papers.kolcz2007.judges.wording import dot, enlist, grade, span
-from spokeshave.papers.kolcz2007.published import FIGURE4_FRACTION, FIGURE4_OVERLAP
-from spokeshave.reproduction import Tables, Verdict
+from papers.kolcz2007.published import FIGURE4_FRACTION, FIGURE4_OVERLAP
+from papers.kolcz2007.tables import APPROXIMATE, NAMES
+from papers.verdicts import Tables, Verdict, grade, grade_cases, show
 
 
 def judge_normals(tables: Tables) -> Verdict:
-    """Whether masked and retrained weights are alike at small fractions too."""
+    """Whether masked and retrained weights are similar even at small fractions."""
     at = {f: _at(tables, f) for f in (0.01, 0.05, 0.1)}
     return Verdict(
         grade(
             min(row["cosine"] for rows in at.values() for row in rows) >= 0.9,
             min(row["cosine"] for row in at[0.1]) >= 0.9,
         ),
-        enlist(
+        ", ".join(
             f"{f:.0%} of features: "
             + ", ".join(
                 f"{span(rows, n)} {name}"
@@ -47,9 +47,9 @@ def judge_overlap(tables: Tables) -> Verdict:
     values = dict(least.iter_rows())
     above = [value > FIGURE4_OVERLAP for value in values.values()]
     return Verdict(
-        grade(all(above), any(above)),
+        grade_cases(above),
         "least overlap from half of the features on: "
-        + enlist(f"{name} {value:.1%}" for name, value in values.items()),
+        + ", ".join(f"{name} {value:.1%}" for name, value in values.items()),
     )
 
 
@@ -65,12 +65,13 @@ def judge_fewer_support(tables: Tables) -> Verdict:
             all(tenth < 1 for tenth, *_ in falling.values()),
         ),
         "support vectors at a tenth of the features, and the most at any cut, of the original "
-        "number: " + enlist(f"{name} {t:.0%} and {m:.0%}" for name, (t, m, _) in falling.items()),
+        "number: "
+        + ", ".join(f"{name} {t:.0%} and {m:.0%}" for name, (t, m, _) in falling.items()),
     )
 
 
 def judge_containment(tables: Tables) -> Verdict:
-    """Whether containment stays high where the overlap goes down, so that fewer is the reason."""
+    """Whether containment stays high as overlap falls: then the falling number explains it."""
     rows = _at(tables, 0.1)
     shares = [_explain_by_number(row) for row in rows]
     return Verdict(
@@ -79,9 +80,9 @@ def judge_containment(tables: Tables) -> Verdict:
             min(shares) > 0.5 or max(row["containment"] for row in rows) >= 0.9,
         ),
         "at a tenth of the features: "
-        + enlist(
+        + ", ".join(
             f"{row['collection']} containment {row['containment']:.0%}, overlap "
-            f"{row['overlap']:.0%}, {share:.0%} of what it lacks is by number"
+            f"{row['overlap']:.0%}, {share:.0%} of the missing overlap is due to their number"
             for row, share in zip(rows, shares, strict=True)
         )
         + f"; at 1% containment is {span(_at(tables, 0.01), 'containment')}",
@@ -93,9 +94,9 @@ def judge_not_one(tables: Tables) -> Verdict:
     rows = _at(tables, 1.0)
     below = [max(row["overlap"], row["containment"]) < 0.99 for row in rows]
     return Verdict(
-        grade(all(below), any(below)),
+        grade_cases(below),
         "with all features of nonzero weight: "
-        + enlist(
+        + ", ".join(
             f"{row['collection']} overlap {row['overlap']:.1%}, containment "
             f"{row['containment']:.1%}"
             for row in rows
@@ -104,7 +105,7 @@ def judge_not_one(tables: Tables) -> Verdict:
 
 
 def judge_zero_weights(tables: Tables) -> Verdict:
-    """Whether removing features of zero weight is what keeps them below one."""
+    """Whether the removal of features of zero weight keeps them below one."""
     limit = tables["limit"].filter(pl.col("tolerance") == pl.col("tolerance").min())
     pairs = [
         (
@@ -116,9 +117,9 @@ def judge_zero_weights(tables: Tables) -> Verdict:
     is_lengths = all(again["overlap"] < 0.999 <= kept["overlap"] for again, kept in pairs)
     return Verdict(
         grade(is_lengths, any(again["overlap"] < kept["overlap"] for again, kept in pairs)),
-        "with only those removed, and a tight tolerance, overlap is "
-        + enlist(
-            f"{again['overlap']:.1%} if rows are scaled again and {kept['overlap']:.2%} if not "
+        "with only those removed and a tight tolerance, overlap is "
+        + ", ".join(
+            f"{again['overlap']:.1%} with renormalised rows and {kept['overlap']:.2%} without "
             f"({again['collection']}, {again['zero_weight']:.0%} of weights are zero)"
             for again, kept in pairs
         ),
@@ -132,18 +133,18 @@ def judge_alpha(tables: Tables) -> Verdict:
         row["alpha_change"] >= 0.2 and row["alpha_cosine"] < row["weight_cosine"] for row in rows
     ]
     return Verdict(
-        grade(all(altered), any(altered)),
+        grade_cases(altered),
         "at a tenth of the features: "
-        + enlist(
-            f"{row['collection']} alpha moves by {row['alpha_change']:.0%} of its sum, cosine "
-            f"{dot(row['alpha_cosine'], 3)}, that of the weights {dot(row['weight_cosine'], 3)}"
+        + ", ".join(
+            f"{row['collection']} alpha changes by {row['alpha_change']:.0%} of its sum, cosine "
+            f"{show(row['alpha_cosine'], 3)}, that of the weights {show(row['weight_cosine'], 3)}"
             for row in rows
         ),
     )
 
 
 def judge_compensation(tables: Tables) -> Verdict:
-    """Whether alpha is altered to make up for rows that are scaled to length one again."""
+    """Whether alpha changes to compensate for renormalised rows."""
     table = tables["alpha"]
     found = {
         (row["collection"], row["renormalized"], row["fraction"]): row["alpha_change"]
@@ -153,9 +154,9 @@ def judge_compensation(tables: Tables) -> Verdict:
     cases = [(name, f) for name in names for f in (0.1, 0.5)]
     more = [found[name, True, f] > 1.5 * found[name, False, f] for name, f in cases]
     return Verdict(
-        grade(all(more), any(more)),
-        "alpha moves, with rows scaled again and without: "
-        + enlist(
+        grade_cases(more),
+        "change of alpha with renormalised rows and without: "
+        + ", ".join(
             f"{name} at {f:.0%} {found[name, True, f]:.0%} and {found[name, False, f]:.0%}"
             for name, f in cases
         ),
@@ -169,7 +170,7 @@ def judge_stable(tables: Tables) -> Verdict:
     return Verdict(
         grade(is_more and min(row["overlap"] for row in rows) > FIGURE4_OVERLAP, is_more),
         f"at half of the features cosine {span(rows, 'cosine')}, overlap "
-        f"{span(rows, 'overlap')}; the cosine is {'' if is_more else 'not '}the larger at every "
+        f"{span(rows, 'overlap')}; the cosine is {'' if is_more else 'not '}larger at every "
         "cut",
     )
 
@@ -183,5 +184,92 @@ def _at(tables: Tables, fraction: float) -> list[Any]:
 
 
 def _explain_by_number(row: Any) -> float:
-    """Return the part of what the overlap lacks that would be lacking at full containment."""
+    """Return the share of the missing overlap that the smaller number of vectors explains."""
     return float((1 - min(row["n_support"], 1)) / (1 - row["overlap"]))
+
+
+def judge_magnitude(tables: Tables) -> Verdict:
+    """Whether mask and sv set are a hundred times faster than retraining."""
+    table = tables["speed"]
+    ratios = {
+        (row["collection"], row["what"]): (row["exact_takes"], row["linear_svc_takes"])
+        for row in table.iter_rows(named=True)
+        if row["what"] in APPROXIMATE
+    }
+    with_fit = {
+        name: _ratio_with_fit(table, name)
+        for name in table["collection"].unique(maintain_order=True)
+    }
+    return Verdict(
+        grade(
+            min(ours for ours, _ in ratios.values()) >= 100,
+            min(theirs for _, theirs in ratios.values()) >= 100
+            or max(ours for ours, _ in ratios.values()) >= 10,
+        ),
+        "retraining takes "
+        + ", ".join(
+            f"{ours:.0f}× {NAMES.get(what, what)} on {name} ({theirs:.0f}× with LinearSVC)"
+            for (name, what), (ours, theirs) in ratios.items()
+        )
+        + "; with the first fit counted on both sides "
+        + ", ".join(f"{ratio:.0f}× mask on {name}" for name, ratio in with_fit.items()),
+    )
+
+
+def judge_naive_bayes(tables: Tables) -> Verdict:
+    """Whether fit and mask together cost as much as naive Bayes, and grow like it."""
+    seconds = _list_seconds(tables["speed"])
+    growth = {
+        (row["collection"], row["what"], row["share"]): row["seconds"]
+        for row in tables["growth"].iter_rows(named=True)
+    }
+    ratios, grown = {}, {}
+    for name, of in seconds.items():
+        ratios[name] = (of["first fit"] + of["mask"]) / of["naive Bayes"]
+        grown[name] = [
+            sum(growth[name, what, 1.0] for what in group)
+            / sum(growth[name, what, 0.25] for what in group)
+            for group in (("first fit", "mask"), ("naive Bayes",))
+        ]
+    on_par = [ratio <= 2 for ratio in ratios.values()]
+    alike = [ours <= 2 * theirs for ours, theirs in grown.values()]
+    return Verdict(
+        grade(all(on_par) and all(alike), any(on_par) or any(alike)),
+        "first fit and mask at every cut take "
+        + ", ".join(
+            f"{ratio:.2f}× naive Bayes with all features ({name})" for name, ratio in ratios.items()
+        )
+        + "; with four times the documents "
+        + ", ".join(
+            f"{ours:.1f}× and naive Bayes {theirs:.1f}× ({name})"
+            for name, (ours, theirs) in grown.items()
+        ),
+    )
+
+
+def judge_lookup(tables: Tables) -> Verdict:
+    """Whether masking costs less than the first fit."""
+    seconds = _list_seconds(tables["speed"])
+    shares = {name: of["mask"] / of["first fit"] for name, of in seconds.items()}
+    return Verdict(
+        grade(max(shares.values()) <= 0.5, max(shares.values()) <= 1),
+        "mask at every cut takes "
+        + ", ".join(f"{share:.0%} of the first fit on {name}" for name, share in shares.items()),
+    )
+
+
+def _list_seconds(table: pl.DataFrame) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for row in table.iter_rows(named=True):
+        found.setdefault(row["collection"], {})[row["what"]] = row["seconds"]
+    return found
+
+
+def _ratio_with_fit(table: pl.DataFrame, collection: str) -> float:
+    of = _list_seconds(table)[collection]
+    return (of["first fit"] + of["exact"]) / (of["first fit"] + of["mask"])
+
+
+def span(rows: list[Any], name: str) -> str:
+    low, high = min(row[name] for row in rows), max(row[name] for row in rows)
+    return show(low) if low == high else f"{show(low)} to {show(high)}"

@@ -13,7 +13,7 @@ import typer
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
-VERBS = ("demo", "fit", "curve", "rank", "shape", "predict", "inspect", "report", "reproduce")
+VERBS = ("demo", "fit", "curve", "rank", "shape", "predict", "inspect", "report")
 
 
 def make_app(arguments: Sequence[str]) -> typer.Typer:

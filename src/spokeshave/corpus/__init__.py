@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from spokeshave.corpus.supply import Supply, open_supply
     from spokeshave.corpus.svmlight import read_svmlight
     from spokeshave.corpus.tables import load_texts, read_texts
-    from spokeshave.corpus.techtc import read_techtc
-    from spokeshave.corpus.trec_ap import read_trec_ap
 
 _HOMES = {
     "Source": "sources",
@@ -38,9 +36,7 @@ _HOMES = {
     "read_reuters": "reuters",
     "read_stories": "reuters",
     "read_svmlight": "svmlight",
-    "read_techtc": "techtc",
     "read_texts": "tables",
-    "read_trec_ap": "trec_ap",
 }
 
 __all__ = [
@@ -59,9 +55,7 @@ __all__ = [
     "read_reuters",
     "read_stories",
     "read_svmlight",
-    "read_techtc",
     "read_texts",
-    "read_trec_ap",
 ]
 
 

@@ -1,11 +1,11 @@
-"""A study from its tasks to its verdicts."""
+"""Run a study: tasks, tables, verdicts and figures."""
 
 from __future__ import annotations
 
 import json
 import platform
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -18,16 +18,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from joblib import cpu_count, effective_n_jobs
 
-from spokeshave.reproduction.markdown import fill_block
-from spokeshave.reproduction.paper import Paper, Part, Setting, Tables, Task
-from spokeshave.reproduction.running import Done, Report, run_tasks
-from spokeshave.reproduction.verdicts import (
-    Judged,
-    Kept,
-    MissingTableError,
-    judge_claims,
-    write_verdicts,
-)
+from papers.markdown import fill_block, write_blocks, write_verdicts
+from papers.running import Done, Report, run_tasks
+from papers.study import Paper, Part, Setting, Task
+from papers.verdicts import Judged, MissingTableError, StoredTables, Tables, judge_claims
 from spokeshave.utils.atomic import write_whole
 from spokeshave.utils.versions import list_versions
 
@@ -37,18 +31,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study gave.
+    """The outcome of a run.
 
     Attributes
     ----------
     tables : dict of str to DataFrame
-        The tables of the parts that were run, and those that were there before.
+        The tables of this run, and those that earlier runs left in the folder.
     judged : list of Judged
         Every claim with its verdict.
     files : list of Path
-        What was written.
+        The files that were written.
     seconds : float
-        What this run took, tasks that were taken up again aside.
+        Duration of this run, without the tasks whose results were reused.
     """
 
     tables: Tables
@@ -74,17 +68,17 @@ def reproduce(
     paper : Paper
         The study.
     data : Path
-        Folder of data.
+        Data folder.
     out : Path
-        Folder to write to: ``results``, ``figures``, ``verdict.md``, and ``work``, from which a
-        run that was cut off goes on. A ``README.md`` that is there gets the verdicts and blocks.
-        Quick runs and full ones need folders of their own.
+        Output folder: ``results``, ``figures``, ``verdict.md``, and ``work``, from which an
+        interrupted run resumes. If it holds a ``README.md``, its blocks are filled. Quick and full
+        runs need separate folders.
     is_quick : bool, default=False
-        Whether a small part of the tasks will do.
+        Whether to run a small sample of the tasks.
     only : iterable of str, optional
         Names of parts; all by default.
     n_jobs : int, optional
-        Processes; -1 for all cores.
+        Number of processes; -1 for all cores.
     report : callable
         As in `run_tasks`.
     """
@@ -121,23 +115,11 @@ def reproduce(
 
 
 def read_tables(results: Path) -> dict[str, pl.DataFrame]:
-    """Return all tables that are kept in a folder, by name."""
+    """Return all tables stored in a folder, by name."""
     return {
         path.stem: pl.read_csv(path, infer_schema_length=None)
         for path in sorted(results.glob("*.csv"))
     }
-
-
-def write_blocks(blocks: Mapping[str, Callable[[Tables], str]], tables: Tables) -> dict[str, str]:
-    """Return the Markdown of each block from the tables that there are."""
-    return {name: _write_block(write, tables) for name, write in blocks.items()}
-
-
-def _write_block(write: Callable[[Tables], str], tables: Tables) -> str:
-    try:
-        return write(Kept(tables))
-    except MissingTableError as error:
-        return f"Not run: this needs the table {error}."
 
 
 def _check_data(paper: Paper, data: Path) -> Path:
@@ -151,7 +133,7 @@ def _check_data(paper: Paper, data: Path) -> Path:
 
 
 def _check_out(paper: Paper, out: Path, *, is_quick: bool) -> None:
-    """Raise where what is there does not take what a run gives: after hours it would be late."""
+    """Raise before hours of work if the output folder cannot take the results."""
     if (out / "README.md").is_file():
         _fill_readme(out / "README.md", dict.fromkeys(("verdicts", *paper.blocks), ""))
     runs = _read_runs(out / "results" / "run.json")
@@ -168,7 +150,7 @@ def _check_matplotlib() -> None:
 
 
 def _list_distinct(tasks: dict[str, list[Task]]) -> list[Task]:
-    """Return the tasks of all parts, those that several need once."""
+    """Return the tasks of all parts, without repetition."""
     distinct: dict[str, Task] = {}
     for task in chain.from_iterable(tasks.values()):
         same = distinct.setdefault(task.name, task)
@@ -184,7 +166,7 @@ def _describe_run(
     seconds: float,
     n_jobs: int | None,
 ) -> dict[str, Any]:
-    """Return, for each part, when and with what it was run, and where the time went."""
+    """Return the date, versions, machine and running times of each part."""
     common = {
         "date": datetime.now(UTC).date().isoformat(),
         "quick": setting.is_quick,
@@ -205,7 +187,7 @@ def _describe_run(
 
 
 def _add_up(tasks: list[Task], done: dict[str, Done]) -> dict[str, float]:
-    """Return the seconds of all tasks and by the function that they call."""
+    """Return the seconds of the tasks, summed by function."""
     seconds: dict[str, float] = defaultdict(float)
     for task in tasks:
         seconds[task.run.__name__] += done[task.name].seconds
@@ -213,12 +195,12 @@ def _add_up(tasks: list[Task], done: dict[str, Done]) -> dict[str, float]:
 
 
 def _merge(path: Path, run: dict[str, Any]) -> bytes:
-    """Return the record of runs with those of some parts replaced."""
+    """Return the record in a file, updated with the parts of this run."""
     return (json.dumps(_read_runs(path) | run, indent=1, sort_keys=True) + "\n").encode()
 
 
 def _read_runs(path: Path) -> dict[str, Any]:
-    """Return the record of the run of each part that there is."""
+    """Return the stored record of each part."""
     if not path.is_file():
         return {}
     try:
@@ -235,7 +217,7 @@ def _draw(part: Part, tables: Tables) -> dict[str, Figure]:
     if part.draw is None:
         return {}
     try:
-        return dict(part.draw(Kept(tables)))
+        return dict(part.draw(StoredTables(tables)))
     except MissingTableError as error:
         raise ValueError(
             f"{part.name} is drawn from the table {error} as well, whose part was not run"
@@ -244,13 +226,13 @@ def _draw(part: Part, tables: Tables) -> dict[str, Figure]:
 
 def _render(figure: Figure) -> bytes:
     stream = BytesIO()
-    # Without a date or a version in it, the same figure is the same file.
+    # Without a version in the metadata, equal figures are equal files.
     figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
     return stream.getvalue()
 
 
 def _write_pages(paper: Paper, judged: list[Judged], tables: Tables, out: Path) -> list[Path]:
-    """Write the verdicts, and what a README.md that is there has a place for."""
+    """Write verdict.md, and fill the blocks of README.md if there is one."""
     verdicts = write_verdicts(judged)
     files = [_write(out / "verdict.md", f"# {paper.title}\n\n{verdicts}\n".encode())]
     readme = out / "README.md"

@@ -1,9 +1,9 @@
-"""The papers' data sets, read from the folder of benchmark data."""
+"""The data sets of the papers, loaded from the data folder."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import binarize, normalize
 
-from spokeshave import DocumentVectorizer
+from spokeshave import DocumentVectorizer, FeatureCurve, feature_curve
 from spokeshave.corpus import read_arff, read_folders, read_reuters, read_svmlight
 
 FORMAN = (
@@ -37,9 +37,21 @@ class Split(NamedTuple):
     Y_test: NDArray[np.int64]
     names: tuple[str, ...]
 
+    def keep_largest(self, n_classes: int | None) -> Split:
+        """Return the documents with the largest classes only; None keeps all classes."""
+        if n_classes is None:
+            return self
+        top = np.sort(np.argsort(-self.Y.sum(axis=0), kind="stable")[:n_classes])
+        names = tuple(self.names[k] for k in top)
+        return self._replace(Y=self.Y[:, top], Y_test=self.Y_test[:, top], names=names)
+
+    def trace(self, **options: Any) -> FeatureCurve:
+        """Return the feature curve of the training documents on the test documents."""
+        return feature_curve(self.X, self.Y, X_test=self.X_test, y_test=self.Y_test, **options)
+
 
 class Labelled(NamedTuple):
-    """Documents or cases, a label for each, and the labels that are tasks against the rest."""
+    """Documents or cases, their labels, and the labels that are learned against the rest."""
 
     X: Any
     labels: NDArray[Any]
@@ -48,9 +60,9 @@ class Labelled(NamedTuple):
 
 @lru_cache(2)
 def load_rcv1(data: Path, weighting: str = "binary") -> Split:
-    """Return the part of RCV1-v2: topics that have a document in both parts of it.
+    """Return a sample of RCV1-v2 with the topics of both training and test documents.
 
-    ``weighting`` is "binary" or "ltc", the weights that the files hold.
+    ``weighting`` is "binary" or "ltc", the weights in the files.
     """
     train, test = (
         read_svmlight(
@@ -85,29 +97,36 @@ def load_newsgroups(data: Path, weighting: str = "binary") -> Split:
 
 @lru_cache(2)
 def load_reuters(data: Path, weighting: str = "binary") -> Split:
-    """Return the ModApte split of Reuters-21578: topics that have a document in both parts."""
+    """Return the ModApte split of Reuters-21578 with the topics of both parts."""
     split = read_reuters(data / "reuters21578.tar.gz")
     return _vectorize(
         split.train.texts, split.train.labels, split.test.texts, split.test.labels, weighting
     )
 
 
+COLLECTIONS: dict[str, Callable[..., Split]] = {
+    "RCV1": load_rcv1,
+    "20 Newsgroups": load_newsgroups,
+    "Reuters-21578": load_reuters,
+}
+
+
 @lru_cache(2)
 def load_forman(data: Path, name: str) -> Labelled:
-    """Return word counts of one of the 16 text sets, with the classes of 50 documents or more."""
+    """Return the word counts of a text set; its tasks are the classes of 50 documents or more."""
     vectors = read_arff(data / "forman" / f"{name}.wc.arff.zip")
     return Labelled(sparse.csr_matrix(vectors.X), *_list_tasks(vectors.labels))
 
 
 @lru_cache(2)
 def load_uci(data: Path, name: str) -> Labelled:
-    """Return one of the 11 tables, with the classes of 50 cases or more; of two, the rarer one."""
+    """Return a UCI table; its tasks are the classes of 50 cases or more, or the rarer of two."""
     table = read_arff(data / "uci" / f"{name}.arff", target="class" if name == "wine" else None)
     return Labelled(np.asarray(table.X), *_list_tasks(table.labels))
 
 
 def indicate(labels: Sequence[Collection[str]], names: Sequence[str]) -> NDArray[np.int64]:
-    """Return a column of zeros and ones for each name.
+    """Return the indicator matrix of labels, one column per name.
 
     Examples
     --------
@@ -129,7 +148,7 @@ def _vectorize(texts: Any, labels: Any, texts_test: Any, labels_test: Any, weigh
 
 
 def _list_shared(first: Any, second: Any) -> tuple[str, ...]:
-    """Return the names that documents of both parts have."""
+    """Return the labels that occur in both parts."""
     return tuple(sorted({n for row in first for n in row} & {n for row in second for n in row}))
 
 

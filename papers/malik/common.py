@@ -14,38 +14,34 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
+from papers.datasets import COLLECTIONS, Split
+from papers.study import Setting, Task
 from spokeshave import DualLinearSVC, Ranking, paired_test
-from spokeshave.papers.collections import Split, load_rcv1, load_reuters
-from spokeshave.reproduction import Setting, Task
 
-LOADERS = {"RCV1": load_rcv1, "Reuters-21578": load_reuters}
+NAMES = ("RCV1", "Reuters-21578")
 MEASURES = ("best_f1", "f1", "auc")
 COMPARED = tuple(  # columns of `compare_all`
     name + what for name in MEASURES for what in ("", "_difference", "_p_value")
 )
-LARGE = 200  # training documents of a class that is not small
+LARGE = 200  # training documents of a large class
 LEVEL = 0.05
 SEED = 0
+DIGITS = 8  # of results
 QUICK_CLASSES = 10
 BYTES_PER_NONZERO, BYTES_PER_ROW = 8, 8  # as `sparsity_curve` counts them
 
 
 def list_collections(setting: Setting) -> list[dict[str, Any]]:
-    """Return the arguments by which tasks name their documents."""
+    """Return the arguments of tasks that name a collection."""
     if setting.is_quick:
         return [{"collection": "Reuters-21578", "largest": QUICK_CLASSES}]
-    return [{"collection": name, "largest": None} for name in LOADERS]
+    return [{"collection": name, "largest": None} for name in NAMES]
 
 
 @lru_cache(2)
 def load(data: Path, collection: str, largest: int | None) -> Split:
-    """Return a collection, with the largest classes only if a number of them is given."""
-    split = LOADERS[collection](data)
-    if largest is None:
-        return split
-    top = np.sort(np.argsort(-split.Y.sum(axis=0), kind="stable")[:largest])
-    names = tuple(split.names[k] for k in top)
-    return split._replace(Y=split.Y[:, top], Y_test=split.Y_test[:, top], names=names)
+    """Return a collection with its largest classes; None keeps all classes."""
+    return COLLECTIONS[collection](data, "binary").keep_largest(largest)
 
 
 @lru_cache(2)
@@ -56,9 +52,9 @@ def fit_whole(data: Path, collection: str, largest: int | None) -> DualLinearSVC
 
 
 def follow(model: DualLinearSVC, ranking: Ranking) -> DualLinearSVC:
-    """Return a fitted model whose weights have the order of a ranking.
+    """Return a fitted model whose weights are ordered as a ranking.
 
-    Cuts follow the weights of a model, and retraining does not look at them.
+    Cuts follow the weights of a model; retraining does not use them.
     """
     weights = np.zeros(ranking.scores.shape)
     for k, row in enumerate(weights):
@@ -84,7 +80,7 @@ def describe(data: Path, *, collection: str, largest: int | None) -> dict[str, A
 
 
 def count_bytes(n_nonzeros: float, n_documents: int) -> float:
-    """Return what a matrix of documents takes."""
+    """Return the memory of a sparse matrix in bytes."""
     return BYTES_PER_NONZERO * n_nonzeros + BYTES_PER_ROW * (n_documents + 1)
 
 
@@ -103,7 +99,7 @@ def read_descriptions(results: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def group_classes(sizes: Iterable[int]) -> dict[str, NDArray[np.bool_]]:
-    """Return which classes are in each group.
+    """Return the classes of each group.
 
     Examples
     --------
@@ -115,23 +111,15 @@ def group_classes(sizes: Iterable[int]) -> dict[str, NDArray[np.bool_]]:
     return {"all": np.ones_like(is_large), "large": is_large, "small": ~is_large}
 
 
-def to_json(values: Any) -> Any:
-    """Return an array as lists, None where nothing is known."""
-    numbers = np.asarray(values, float)
-    found = numbers.round(8).astype(object)
-    found[~np.isfinite(numbers)] = None
-    return found.tolist()
-
-
 def to_array(values: Any) -> NDArray[np.float64]:
-    """Return lists as an array, NaN where nothing is known."""
+    """Return lists as an array, NaN for None."""
     return np.array(values, float)
 
 
 def compare(
     a: NDArray[np.float64], b: NDArray[np.float64], alternative: str = "two-sided"
 ) -> tuple[float | None, float | None]:
-    """Return the mean difference of two methods and its p-value; None where classes are too few.
+    """Return the mean difference of two methods and its p-value; None for fewer than two classes.
 
     Examples
     --------
@@ -145,9 +133,9 @@ def compare(
 
 
 def compare_all(results: Mapping[str, Any], key: str, reference: str) -> Iterator[dict[str, Any]]:
-    """Yield each result that has a key, for each group of classes, compared with one of them.
+    """Yield each result with a key, by group of classes, compared with a reference.
 
-    In place of the measures of all classes there are their means, and how these differ.
+    Measures per class become means, differences from the reference and p-values.
     """
     for collection, about in read_descriptions(results).items():
         found = {
@@ -172,12 +160,12 @@ def compare_all(results: Mapping[str, Any], key: str, reference: str) -> Iterato
 
 
 def average(values: NDArray[np.float64]) -> float | None:
-    """Return the mean of what is known, None where nothing is."""
+    """Return the mean of the finite values, None if there are none."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else None
 
 
 def tabulate(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return rows as a table, numbers of six digits."""
+    """Return rows as a table with numbers of six significant digits."""
     frame = pl.DataFrame(list(rows), infer_schema_length=None)
     return frame.with_columns(selectors.float().round_sig_figs(6))

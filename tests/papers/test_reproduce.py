@@ -1,4 +1,4 @@
-"""A study from its tasks to its verdicts: what is written, what is kept, what is told up front."""
+"""Running of a study: the files it writes, resuming, and errors raised before any work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from made_papers import PAPER, list_calls, list_names, make_task
-from spokeshave.reproduction import read_tables, reproduce, write_blocks
+from papers.markdown import write_blocks
+from papers.reproduce import read_tables, reproduce
 from spokeshave.utils.versions import list_versions
 
 README = "# Powers\n\n<!-- verdicts -->\n<!-- end verdicts -->\n\nMore.\n"
@@ -128,7 +129,7 @@ def test_parts_that_are_not_run_keep_their_tables_and_their_record(data, out):
     assert not (out / "figures" / "figure1.png").exists()
 
 
-def test_a_figure_whose_table_is_not_there_is_told_after_the_rest_is_written(data, out):
+def test_a_figure_without_its_table_is_reported_after_the_rest_is_written(data, out):
     with pytest.raises(ValueError, match=r"^figure2 is drawn from the table table1-powers as well"):
         reproduce(PAPER, data, out, only=["figure2"])
     assert {"results/figure2-powers.csv", "results/run.json", "verdict.md"} <= list_files(out)
@@ -167,7 +168,7 @@ def test_the_readme_gets_the_verdicts(data, out):
 @pytest.mark.parametrize(
     "page", ["# Powers\n", "<!-- verdicts -->\n", "<!-- end verdicts -->\n<!-- verdicts -->\n"]
 )
-def test_a_readme_without_a_place_for_them_is_told_before_anything_runs(data, out, page):
+def test_a_readme_without_the_markers_is_reported_before_anything_runs(data, out, page):
     out.mkdir()
     (out / "README.md").write_text(page)
     with pytest.raises(ValueError, match="the page must have the lines <!-- verdicts -->") as error:
@@ -201,7 +202,7 @@ def test_the_readme_gets_blocks_from_the_tables(data, out):
     }
 
 
-def test_a_readme_without_a_place_for_a_block_is_told_before_anything_runs(data, out):
+def test_a_readme_without_the_markers_of_a_block_is_reported_before_anything_runs(data, out):
     out.mkdir()
     (out / "README.md").write_text(README + PLACES.replace("<!-- end cubes -->", ""))
     with pytest.raises(ValueError, match=r"README\.md: the page must have the lines <!-- cub"):
@@ -211,7 +212,7 @@ def test_a_readme_without_a_place_for_a_block_is_told_before_anything_runs(data,
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"table1": 1}'])
-def test_a_damaged_record_is_told_before_anything_runs(data, out, content):
+def test_a_damaged_record_is_reported_before_anything_runs(data, out, content):
     (out / "results").mkdir(parents=True)
     (out / "results" / "run.json").write_text(content)
     with pytest.raises(ValueError, match=r"run\.json: this is not the record of a run, .* delete"):
@@ -219,22 +220,22 @@ def test_a_damaged_record_is_told_before_anything_runs(data, out, content):
     assert list_calls(data) == []
 
 
-def test_missing_data_are_told_before_anything_runs(data, out):
+def test_missing_data_are_reported_before_anything_runs(data, out):
     (data / "numbers.csv").unlink()
     with pytest.raises(ValueError, match=r"numbers\.csv is not there; powers needs numbers\.csv "):
         reproduce(PAPER, data, out)
     assert not out.exists()
 
 
-def test_missing_matplotlib_is_told_before_anything_runs(data, out, monkeypatch):
-    monkeypatch.setattr("spokeshave.reproduction.study.find_spec", lambda name: None)
+def test_missing_matplotlib_is_reported_before_anything_runs(data, out, monkeypatch):
+    monkeypatch.setattr("papers.reproduce.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"^Figures need matplotlib: pip install 'spokeshave"):
         reproduce(PAPER, data, out)
     assert list_calls(data) == []
     assert reproduce(PAPER, data, out, only=["table1"]).files  # which has no figure
 
 
-def test_an_unknown_part_is_told_before_anything_runs(data, out):
+def test_an_unknown_part_is_reported_before_anything_runs(data, out):
     with pytest.raises(ValueError, match="Got 'table7' instead"):
         reproduce(PAPER, data, out, only=["table1", "table7"])
     assert not out.exists()
@@ -247,7 +248,7 @@ def test_a_file_where_the_folder_should_be(data, out):
     assert list_calls(data) == []
 
 
-def test_progress_is_told(data, out):
+def test_progress_is_reported(data, out):
     told = []
     reproduce(PAPER, data, out, only=["table2"], report=lambda *words: told.append(words))
     assert told == [("", 0, 7), ("square-4", 4, 7), ("square-3", 7, 7)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spokeshave.corpus import read_techtc
-from spokeshave.errors import CorpusError
+from papers.readers.techtc import read_techtc
+from spokeshave import CorpusError
 
 
 @pytest.fixture
@@ -32,19 +32,24 @@ def test_words_that_no_document_has_are_columns_too(folder):
 @pytest.mark.parametrize(
     ("name", "content", "line", "problem"),
     [
-        ("features.idx", "1 oak\nash\n", 2, "the line must be a number and a word and is 'ash'"),
-        ("features.idx", "1 oak tree\n", 1, "the line must be a number and a word and is '1 oak "),
-        ("features.idx", f"{'9' * 5_000} oak\n", 1, "the line must be a number and a word and is "),
-        ("features.idx", "1 oak\n1 ash\n", 2, "there are two words of the number 1"),
-        ("features.idx", "1 oak\n3 ash\n", None, "the words must have the numbers from 1 on, "),
-        ("features.idx", "0 oak\n1 ash\n", None, "the words must have the numbers from 1 on, "),
-        ("features.idx", "", None, "the words must have the numbers from 1 on, without a gap"),
+        (
+            "features.idx",
+            "1 oak\nash\n",
+            2,
+            "each line must be a number and a word. Got 'ash' ",
+        ),
+        ("features.idx", "1 oak tree\n", 1, "each line must be a number and a word. Got '1 oak "),
+        ("features.idx", f"{'9' * 5_000} oak\n", 1, "each line must be a number and a word. Got "),
+        ("features.idx", "1 oak\n1 ash\n", 2, "two words have the number 1"),
+        ("features.idx", "1 oak\n3 ash\n", None, "the words must be numbered from 1, "),
+        ("features.idx", "0 oak\n1 ash\n", None, "the words must be numbered from 1, "),
+        ("features.idx", "", None, "the words must be numbered from 1, without gaps"),
         ("vectors.dat", "1 1:2\n-1 4:1\n", 2, "the index 4 is above the largest allowed, 3"),
         ("vectors.dat", "", None, "there are no documents in it"),
     ],
     ids=lambda value: None if isinstance(value, int) else str(value)[:12],
 )
-def test_a_malformed_file_is_told(folder, name, content, line, problem):
+def test_a_malformed_file_is_reported(folder, name, content, line, problem):
     (folder / name).write_text(content)
     with pytest.raises(CorpusError) as error:
         read_techtc(folder)
@@ -53,7 +58,7 @@ def test_a_malformed_file_is_told(folder, name, content, line, problem):
 
 
 @pytest.mark.parametrize("name", ["vectors.dat", "features.idx"])
-def test_a_missing_file_is_told(folder, name):
+def test_a_missing_file_is_reported(folder, name):
     (folder / name).unlink()
     with pytest.raises(CorpusError, match=rf"{name}: there is no such file$"):
         read_techtc(folder)

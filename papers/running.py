@@ -1,4 +1,4 @@
-"""Tasks run side by side, each result kept as soon as it is there."""
+"""Run tasks in parallel and save each result as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from spokeshave.reproduction.paper import Task
+from papers.study import Task
 from spokeshave.utils.atomic import write_whole
-from spokeshave.utils.checkpoint import describe
 from spokeshave.utils.versions import list_versions
 
 Report = Callable[[str, float, float], Any]
@@ -26,9 +25,6 @@ class Done(NamedTuple):
 
     result: Any
     seconds: float
-
-
-Outputs = Generator[tuple[str, Done], None, None]
 
 
 def run_tasks(
@@ -44,69 +40,62 @@ def run_tasks(
     Parameters
     ----------
     tasks : sequence of Task
-        Of different names.
+        Their names must differ.
     data, work : Path
-        Folder of data, and a folder for results: a file for each task. What is there and was found
-        by the same function and versions with the same arguments is taken up.
+        Data folder, and a folder for the results, one file per task. A saved result of the same
+        function, arguments and versions is reused.
     n_jobs : int, optional
-        Processes; -1 for all cores.
+        Number of processes; -1 for all cores.
     report : callable
-        Called with the name of a task that is done, the cost that is done and that of all tasks;
-        with no name at the start.
+        Called after each task with its name, the cost done so far and the total cost; and once at
+        the start, with an empty name.
     """
     work.mkdir(parents=True, exist_ok=True)
     total = sum(task.cost for task in tasks)
-    done = {task.name: kept for task in tasks if (kept := _take_up(task, work)) is not None}
+    done = {task.name: saved for task in tasks if (saved := _load(task, work)) is not None}
     spent = sum(task.cost for task in tasks if task.name in done)
     report("", spent, total)
     left = sorted((task for task in tasks if task.name not in done), key=lambda task: -task.cost)
     cost = {task.name: task.cost for task in left}
-    with _stopping(_run(left, data, work, n_jobs)) as running:
+    running = _run(left, data, work, n_jobs)
+    try:
         for name, found in running:
             done[name] = found
             spent += cost[name]
             report(name, spent, total)
+    finally:  # stop the processes where a task or a report raises
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # joblib warns of the tasks it gives up
+            running.close()
     return {task.name: done[task.name] for task in tasks}
 
 
-def _run(tasks: Sequence[Task], data: Path, work: Path, n_jobs: int | None) -> Outputs:
-    """Yield what tasks give as they end, those that measure time last and one by one."""
-    together = [task for task in tasks if not task.is_alone]
-    alone = [task for task in tasks if task.is_alone]
+def _run(
+    tasks: Sequence[Task], data: Path, work: Path, n_jobs: int | None
+) -> Generator[tuple[str, Done], None, None]:
+    """Yield results as tasks finish; tasks that measure time run last, one at a time."""
     workers = Parallel(
         n_jobs=n_jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator_unordered"
     )
-    yield from workers(delayed(_run_one)(task, data, work) for task in together)
-    for task in alone:
-        yield _run_one(task, data, work)
-
-
-@contextmanager
-def _stopping(running: Outputs) -> Iterator[Outputs]:
-    """End the processes where what is done with their results comes to grief."""
-    try:
-        yield running
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that tasks were given up
-            running.close()
+    yield from workers(delayed(_run_one)(task, data, work) for task in tasks if not task.is_alone)
+    yield from (_run_one(task, data, work) for task in tasks if task.is_alone)
 
 
 def _run_one(task: Task, data: Path, work: Path) -> tuple[str, Done]:
-    """Run a task and keep its result, where it runs: what other tasks come to does not matter."""
+    """Run a task and save its result in the worker, so that it survives errors elsewhere."""
     start = perf_counter()
     with _naming(task), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # studies say how far they went
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the studies report the gap
         result = json.dumps(task.run(data, **task.arguments), allow_nan=False)
-        # What is taken up from a file has no tuples either.
+        # A reused result has lists in place of tuples: so has this one.
         done = Done(json.loads(result), perf_counter() - start)
-        _keep(task, done, work)
+        _save(task, done, work)
     return task.name, done
 
 
 @contextmanager
 def _naming(task: Task) -> Iterator[None]:
-    """Let errors say which task they come from; those of bad input stay such."""
+    """Add the name of the task to errors; errors of bad input remain ValueError."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -116,18 +105,19 @@ def _naming(task: Task) -> Iterator[None]:
         raise RuntimeError(f"task {task.name} failed: {kind}: {error}") from error
 
 
-def _identify(task: Task) -> Any:
-    """Return all that a result depends on, the data aside."""
-    return {"run": describe(task.run), "arguments": task.arguments, "versions": list_versions()}
+def _identify(task: Task) -> dict[str, Any]:
+    """Return everything that a result depends on, except for the data."""
+    run = f"{task.run.__module__}.{task.run.__qualname__}"
+    return {"run": run, "arguments": task.arguments, "versions": list_versions()}
 
 
-def _keep(task: Task, done: Done, work: Path) -> None:
+def _save(task: Task, done: Done, work: Path) -> None:
     record = {"task": _identify(task), "seconds": done.seconds, "result": done.result}
     write_whole(work / f"{task.name}.json", json.dumps(record).encode())
 
 
-def _take_up(task: Task, work: Path) -> Done | None:
-    """Return what is kept of a task, None where nothing is or something else."""
+def _load(task: Task, work: Path) -> Done | None:
+    """Return the saved result of a task, or None if there is none of this very task."""
     path = work / f"{task.name}.json"
     if not path.is_file():
         return None

@@ -1,10 +1,10 @@
-"""Tables in Markdown, and the places of a page that a run fills."""
+"""Tables in Markdown, and the blocks of a page."""
 
 from __future__ import annotations
 
 import pytest
 
-from spokeshave.reproduction import fill_block, write_table
+from papers.markdown import fill_block, write_table
 
 
 def test_cells_are_kept_on_their_line_and_in_their_column():

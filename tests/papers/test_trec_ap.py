@@ -10,8 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from spokeshave.corpus import Split, Texts, read_trec_ap
-from spokeshave.errors import CorpusError
+from papers.readers.trec_ap import read_trec_ap
+from spokeshave import CorpusError
+from spokeshave.corpus import Split, Texts
 
 
 def story(number, content="<HEAD>Head</HEAD>\n<TEXT>\n   Text\n</TEXT>"):
@@ -115,11 +116,11 @@ def test_one_file_of_any_name(files, tmp_path):
         (story(3) + "<DOC>\n</DOC>\n", 11, "the story must have one DOCNO"),
         (story(3) + story(4, "<DOCNO>1</DOCNO>"), 11, "the story must have one DOCNO"),
         ("<DOC><DOCNO> </DOCNO></DOC>", 1, "the story must have one DOCNO"),
-        (story(3) + story(3), 11, "the story 'AP880212-0003' was there before"),
-        ("no stories", None, "there is no <DOC> in it; unpack it if it is compressed in some "),
+        (story(3) + story(3), 11, "the story 'AP880212-0003' occurs twice"),
+        ("no stories", None, "it must hold <DOC> elements; unpack files that are not "),
     ],
 )
-def test_a_malformed_file_is_told_with_its_line(files, content, line, problem):
+def test_a_malformed_file_is_reported_with_its_line(files, content, line, problem):
     (files.stories / "ap880213").write_text(content)
     with pytest.raises(CorpusError) as error:
         read(files)
@@ -133,11 +134,11 @@ def test_a_malformed_file_is_told_with_its_line(files, content, line, problem):
         ("train", "AP880212-0001\nAP880212-0009\n", 2, "the story 'AP880212-0009' is not in "),
         ("test", "AP880212-0001\n", 1, "the story 'AP880212-0001' is in "),
         ("test", "AP1\n\nAP1\n", 3, "the story 'AP1' is listed twice"),
-        ("train", "AP880212-0001 1\n", 1, "the line must be the number of a story and is 'AP"),
-        ("train", "1: 2: 3\n", 1, "the line must be the number of a story and is '1: 2: 3'"),
+        ("train", "AP880212-0001 1\n", 1, "each line must be the number of a story. Got 'AP"),
+        ("train", "1: 2: 3\n", 1, "each line must be the number of a story. Got '1: 2: 3'"),
     ],
 )
-def test_a_malformed_list_is_told_with_its_line(files, name, content, line, problem):
+def test_a_malformed_list_is_reported_with_its_line(files, name, content, line, problem):
     path = getattr(files, name)
     path.write_text(content)
     with pytest.raises(CorpusError) as error:
@@ -148,16 +149,18 @@ def test_a_malformed_list_is_told_with_its_line(files, name, content, line, prob
 
 def test_two_lists_of_one_category(files):
     (files.categories / "bonds.neg.txt").write_text("AP880212-0004\n")
-    with pytest.raises(CorpusError, match=r"there is another list of the category 'bonds'$"):
+    with pytest.raises(CorpusError, match=r"the category 'bonds' has two lists$"):
         read(files)
 
 
-def test_what_is_not_there_is_told(files, tmp_path):
+def test_missing_files_are_reported(files, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(CorpusError, match=r"empty: there is no file of stories in it, as ap88"):
+    with pytest.raises(
+        CorpusError, match=r"empty: it must hold at least one file of stories, such as ap88"
+    ):
         read(files, tmp_path / "empty")
     with pytest.raises(CorpusError, match=r"nowhere: there is no such file"):
         read(files, tmp_path / "nowhere")
     files.categories = tmp_path / "empty"
-    with pytest.raises(CorpusError, match=r"empty: there is no list of a category in it$"):
+    with pytest.raises(CorpusError, match=r"empty: it must hold at least one list of a category$"):
         read(files)

@@ -6,11 +6,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from spokeshave.corpus.documents import Vectors
+from spokeshave import CorpusError
+from spokeshave.corpus import Vectors, read_svmlight
 from spokeshave.corpus.files import open_text
-from spokeshave.corpus.svmlight import read_svmlight
 from spokeshave.corpus.wording import quote
-from spokeshave.errors import CorpusError
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -21,14 +20,14 @@ def read_techtc(folder: str | Path) -> Vectors:
     Parameters
     ----------
     folder : str or Path
-        The folder of the problem, ``Exp_1092_1110`` or the like, with the documents in
-        ``vectors.dat``, in the svmlight format, and the words in ``features.idx``: a line for
-        each, its number from 1 and the word. What follows ``#`` is a comment.
+        The folder of the problem, such as ``Exp_1092_1110``: ``vectors.dat`` has the documents in
+        svmlight format, and ``features.idx`` one line per word with its number, from 1, and the
+        word. ``#`` starts a comment.
 
     Returns
     -------
     vectors : Vectors
-        The counts, the labels as they are spelt in the file, and the words.
+        The counts, the labels as in the file, and the words.
 
     Examples
     --------
@@ -56,11 +55,13 @@ def _read_words(path: Path) -> tuple[str, ...]:
             if not fields:
                 continue
             if len(fields) != 2 or not _NUMBER.fullmatch(fields[0]):
-                problem = f"the line must be a number and a word and is {quote(content.strip())}"
+                problem = (
+                    f"each line must be a number and a word. Got {quote(content.strip())} instead."
+                )
                 raise CorpusError(path, problem, line)
             if int(fields[0]) in words:
-                raise CorpusError(path, f"there are two words of the number {fields[0]}", line)
+                raise CorpusError(path, f"two words have the number {fields[0]}", line)
             words[int(fields[0])] = fields[1]
     if not words or sorted(words) != list(range(1, len(words) + 1)):
-        raise CorpusError(path, "the words must have the numbers from 1 on, without a gap")
+        raise CorpusError(path, "the words must be numbered from 1, without gaps")
     return tuple(words[number] for number in sorted(words))

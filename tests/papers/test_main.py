@@ -1,4 +1,4 @@
-"""``spokeshave reproduce``: options, what is printed, and runs that are cut off."""
+"""``python -m papers``: options, output, and interrupted runs."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from pathlib import Path
 import pytest
 
 import made_papers
-from spokeshave import cli, papers
-from spokeshave.cli.reproduce import PAPERS, _reporting
-from spokeshave.reproduction import reproduce
+import papers
+from papers.__main__ import _make_report, main, make_parser
+from papers.reproduce import reproduce
 
-# What is not one of the papers has to be known to the process; the rest is the command itself.
+HERE, ROOT = Path(made_papers.__file__).parent, Path(papers.__file__).parents[1]
+# The made-up paper is known only to the process that loads it; the rest is the command itself.
 PROGRAM = f"""
 import sys
-sys.path.insert(0, {str(Path(made_papers.__file__).parent)!r})
-import spokeshave.papers
-from spokeshave.cli import main
-def load_paper(name):
-    import made_papers
-    return made_papers.PAPER
-spokeshave.papers.load_paper = load_paper
-main()
+sys.path[:0] = [{str(HERE)!r}, {str(ROOT)!r}]
+import made_papers, papers
+from papers.__main__ import main
+if __name__ == "__main__":
+    papers.load_paper = lambda name: made_papers.PAPER
+    sys.exit(main())
 """
 
 
@@ -52,18 +51,12 @@ def call(monkeypatch, tmp_path, capsys):
     )
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["spokeshave", "reproduce", *map(str, arguments)])
-        code = cli.run()
-        return code, *capsys.readouterr()
+        return main([*map(str, arguments)]), *capsys.readouterr()
 
     return call
 
 
-def test_the_command_knows_the_papers():
-    assert PAPERS == papers.NAMES
-
-
-def test_verdicts_are_printed_and_progress_is_told(call, data):
+def test_verdicts_are_printed_and_progress_is_reported(call, data):
     code, out, err = call("powers", "--data", data, "--n-jobs", 1)
     assert code == 0
     assert out.splitlines()[:2] == [
@@ -72,11 +65,10 @@ def test_verdicts_are_printed_and_progress_is_told(call, data):
     ]
     assert re.fullmatch(r"8 files in reproduced/powers, \d+ s", out.splitlines()[-1])
     first, *lines = err.splitlines()
-    assert first == "spokeshave: running"
+    assert first == "papers: running"
     assert len(lines) == 7
     assert all(
-        re.fullmatch(r"spokeshave: [ 1]\d\d%  \w+-\d, about \d+ (s|min) left", line)
-        for line in lines
+        re.fullmatch(r"papers: [ 1]\d\d%  \w+-\d, about \d+ (s|min) left", line) for line in lines
     )
     assert "100%  cube-1, about 0 s left" in lines[-1]
     assert Path("reproduced/powers/verdict.md").is_file()
@@ -86,7 +78,7 @@ def test_a_run_that_is_repeated_says_how_much_was_done(call, data):
     call("powers", "--data", data, "--only", "table1", "--n-jobs", 1)
     code, _, err = call("powers", "--data", data, "--only", "table2", "--n-jobs", 1)
     assert code == 0
-    assert err.splitlines()[0] == "spokeshave: running; 43% were done before"
+    assert err.splitlines()[0] == "papers: running; 43% were done before"
     assert "100%  square-4, about 0 s left" in err.splitlines()[1]
 
 
@@ -133,8 +125,6 @@ def test_quiet(call, data):
 class Terminal:
     """Standard error that is a terminal, and remembers what was written."""
 
-    encoding = "utf-8"
-
     def __init__(self):
         self.written = ""
 
@@ -148,16 +138,16 @@ class Terminal:
         pass
 
 
-def test_a_bar_on_a_terminal(monkeypatch):
+def test_progress_is_one_line_on_a_terminal(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    with _reporting(is_quiet=False) as report:
-        report("", 0.0, 6.0)
-        report("square-3", 3.0, 6.0)
-    assert "square-3" in terminal.written
-    assert " 50%" in terminal.written
-    assert "left" in terminal.written
+    report = _make_report()
+    report("", 0.0, 6.0)
+    report("square-3", 3.0, 6.0)
+    assert re.search(r"\r\x1b\[Kpapers:  50%  square-3, about \d+ s left$", terminal.written)
+    assert "\n" not in terminal.written
+    report("cube-3", 6.0, 6.0)
+    assert terminal.written.endswith("left\n")
 
 
 BAD = {
@@ -173,7 +163,7 @@ def test_bad_options_are_one_sentence(call, data, name):
     arguments, sentence = BAD[name]
     code, out, err = call(*arguments, "--data", data)
     assert (code, out) == (2, "")
-    assert err.startswith(f"spokeshave: {sentence}")
+    assert err.startswith(f"papers: {sentence}")
     assert err.count("\n") == 1
     assert not Path("reproduced").exists()
 
@@ -181,8 +171,8 @@ def test_bad_options_are_one_sentence(call, data, name):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ((), "say where the data sets are: --data FOLDER, or SPOKESHAVE_DATA in the environment"),
-        (("--data", "x"), "x: this is not a folder; --data must name the folder of data sets"),
+        ((), "name the data folder: --data FOLDER, or SPOKESHAVE_DATA"),
+        (("--data", "x"), "x: this is not a folder; --data must name the data folder"),
         (("--data", "empty"), "empty: numbers.csv is not there; powers needs numbers.csv "),
     ],
 )
@@ -190,7 +180,7 @@ def test_missing_data_are_one_sentence(call, tmp_path, options, sentence):
     (tmp_path / "empty").mkdir()
     code, out, err = call("powers", *options)
     assert (code, out) == (2, "")
-    assert err.startswith(f"spokeshave: {sentence}")
+    assert err.startswith(f"papers: {sentence}")
     assert not Path("reproduced").exists()
 
 
@@ -198,25 +188,24 @@ def test_a_task_that_fails_is_one_sentence(call, data):
     (data / "broken-square-1").touch()
     code, out, err = call("powers", "--data", data, "-q", "--n-jobs", 1)
     assert (code, out) == (2, "")
-    assert err == "spokeshave: task square-1 failed: the data are broken at 1\n"
+    assert err == "papers: task square-1 failed: the data are broken at 1\n"
 
 
-def start(data, out, environment):
-    arguments = ("reproduce", "powers", "--data", data, "--out", out, "--n-jobs", "2")
+def start(data, out):
+    arguments = ("powers", "--data", data, "--out", out, "--n-jobs", "2")
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
         start_new_session=True,  # as a terminal does, all its processes are interrupted at once
     )
 
 
-def test_an_interrupt_keeps_what_is_done(data, tmp_path, environment):
+def test_an_interrupt_keeps_what_is_done(data, tmp_path):
     out = tmp_path / "out"
     (data / "slow-square-1").touch()
-    process = start(data, out, environment)
+    process = start(data, out)
     try:
         while len(list(out.glob("work/*.json"))) < 3 or "square-1" not in read_names(data):
             time.sleep(0.02)
@@ -228,7 +217,7 @@ def test_an_interrupt_keeps_what_is_done(data, tmp_path, environment):
             os.killpg(process.pid, signal.SIGKILL)
     assert (process.returncode, printed) == (130, "")
     # What cleans up after the processes may have its say as well.
-    assert "spokeshave: interrupted; nothing was left half-written\n" in err
+    assert "papers: interrupted; finished tasks are saved\n" in err
     kept = ["square-2.json", "square-3.json", "square-4.json"]
     assert sorted(os.listdir(out / "work")) == kept
     made_papers.list_names(data)
@@ -241,8 +230,8 @@ def read_names(data):
     return [name for name, _ in made_papers.list_calls(data)]
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("", PAPERS), ("k", ["kolcz2007"])])
-def test_a_shell_completes_papers(run, typed, offered):
-    words = f"spokeshave reproduce {typed}"
-    done = run(_SPOKESHAVE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD="2")
-    assert done.out.split() == list(offered)
+def test_the_readme_names_every_option_and_no_other():
+    page = (ROOT / "papers" / "README.md").read_text(encoding="utf-8")
+    options = {name for action in make_parser()._actions for name in action.option_strings}
+    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page))
+    assert named == {name for name in options if name.startswith("--")} - {"--help"}

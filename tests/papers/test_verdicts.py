@@ -6,15 +6,8 @@ import polars as pl
 import pytest
 
 from made_papers import CLAIMS
-from spokeshave.reproduction import (
-    IN_PART,
-    NOT_TRIED,
-    REPRODUCED,
-    Claim,
-    Verdict,
-    judge_claims,
-    write_verdicts,
-)
+from papers.markdown import write_verdicts
+from papers.verdicts import IN_PART, NOT_TRIED, REPRODUCED, Claim, Verdict, judge_claims
 
 
 def make_tables(*names):

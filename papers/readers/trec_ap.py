@@ -8,11 +8,11 @@ from html import unescape
 from itertools import pairwise
 from pathlib import Path, PurePath
 
+from spokeshave import CorpusError
+from spokeshave.corpus import Split, Texts
 from spokeshave.corpus.archives import read_members
-from spokeshave.corpus.documents import Split, Texts
 from spokeshave.corpus.files import explain_damage, is_hidden, open_binary
 from spokeshave.corpus.wording import quote
-from spokeshave.errors import CorpusError
 
 _STORY_FILE = re.compile(r"ap\d", re.IGNORECASE)
 _LISTED = re.compile(r"(?:\S+\s*:\s*)?([^\s:]+)")
@@ -23,27 +23,27 @@ def read_trec_ap(
 ) -> Split:
     r"""Read TREC-AP as in Lewis, Schapire, Callan and Papka (1996).
 
-    The stories come on the CD-ROMs of TIPSTER; the lists of their numbers are Lewis's. A list has
-    a number on each line, alone (``AP880212-0001``) or after that of Lewis and a colon
+    The stories are on the CD-ROMs of TIPSTER; the lists of story numbers are Lewis's. Each line of
+    a list is a number (``AP880212-0001``), optionally after Lewis's own number and a colon
     (``17: AP880212-0001``).
 
     Parameters
     ----------
     path : str or Path
-        A file of stories, or a folder or archive of files ``ap880212`` and so on. Files may be
-        compressed (.gz, .bz2, .xz, .zip), unless they are in an archive.
+        A file of stories, or a folder or archive of files such as ``ap880212``. Files outside of
+        an archive may be compressed (.gz, .bz2, .xz, .zip).
     train, test : str or Path
-        The lists of the training and the test stories. Stories that are in neither are left out.
+        The lists of training and of test stories. Stories in neither list are left out.
     categories : str or Path
-        A folder or archive with the list of the stories of each category. The name of a file, up
-        to the first dot, is that of the category.
+        A folder or archive with one list per category. The name of a file, up to the first dot,
+        names the category.
 
     Returns
     -------
     split : Split
-        The stories in the order of the lists. The text is what the elements HEAD and TEXT hold,
-        and not FIRST, which the categories were made from. A story's label is the tuple of its
-        categories in the order of their names, which may be empty.
+        The stories in the order of the lists. The text is that of the elements HEAD and TEXT, but
+        not of FIRST, from which the categories were made. The label of a story is the sorted tuple
+        of its categories, which may be empty.
 
     Examples
     --------
@@ -91,10 +91,10 @@ def _read_categories(path: Path) -> dict[str, dict[str, int]]:
     for file, text in _read_files(path, lambda name: True):
         category = file.name.partition(".")[0]
         if category in lists:
-            raise CorpusError(file, f"there is another list of the category {quote(category)}")
+            raise CorpusError(file, f"the category {quote(category)} has two lists")
         lists[category] = _parse_list(file, text)
     if not lists:
-        raise CorpusError(path, "there is no list of a category in it")
+        raise CorpusError(path, "it must hold at least one list of a category")
     return lists
 
 
@@ -106,7 +106,7 @@ def _parse_list(path: Path, text: str) -> dict[str, int]:
             continue
         match = _LISTED.fullmatch(content.strip())
         if match is None:
-            problem = f"the line must be the number of a story and is {quote(content)}"
+            problem = f"each line must be the number of a story. Got {quote(content)} instead."
             raise CorpusError(path, problem, line)
         if match[1] in numbers:
             raise CorpusError(path, f"the story {quote(match[1])} is listed twice", line)
@@ -115,28 +115,28 @@ def _parse_list(path: Path, text: str) -> dict[str, int]:
 
 
 def _read_texts(path: Path, wanted: Collection[str]) -> dict[str, str]:
-    """Return the texts of some stories; all are looked at."""
+    """Return the texts of the wanted stories; all stories are checked."""
     seen: set[str] = set()
     texts: dict[str, str] = {}
     for file, content in _read_files(path, lambda name: bool(_STORY_FILE.match(name))):
         for start, story in _split_stories(file, content):
             number = _find_number(file, content, start, story)
             if number in seen:
-                raise _blame(file, content, start, f"the story {quote(number)} was there before")
+                raise _blame(file, content, start, f"the story {quote(number)} occurs twice")
             seen.add(number)
             if number in wanted:
                 texts[number] = _find_text(story)
     if not seen:
-        raise CorpusError(path, "there is no file of stories in it, as ap880212")
+        raise CorpusError(path, "it must hold at least one file of stories, such as ap880212")
     return texts
 
 
 def _split_stories(path: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Yield where each story starts, and what it holds."""
+    """Yield the position and the content of each story."""
     starts = [match.start() for match in re.finditer("<DOC>", text)]
     if not starts:
-        problem = "there is no <DOC> in it; unpack it if it is compressed in some other way"
-        raise CorpusError(path, f"{problem} than gz, bz2, xz or zip")
+        problem = "it must hold <DOC> elements; unpack files that are not gz, bz2, xz or zip"
+        raise CorpusError(path, problem)
     for start, stop in pairwise([*starts, len(text)]):
         story, end, _ = text[start:stop].partition("</DOC>")
         if not end:
@@ -165,7 +165,7 @@ def _blame(path: Path, text: str, start: int, problem: str) -> CorpusError:
 
 
 def _read_files(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a folder or an archive whose names are wanted, or the one file."""
+    """Yield the wanted files of a folder or archive, or the single file."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
         names = (file for file in files if not is_hidden(file.relative_to(path).as_posix()))

@@ -1,4 +1,4 @@
-"""Tasks: in which order and where they run, what is kept of them, and what is taken up again."""
+"""Running of tasks: order, processes, saved results and their reuse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from made_papers import (
     return_an_array,
     return_nan,
 )
-from spokeshave.reproduction import run_tasks
+from papers.running import run_tasks
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ SQUARES = {f"square-{number}": {"pair": [number, number**2]} for number in SIZES
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_results_do_not_depend_on_processes_or_on_being_taken_up(data, work, n_jobs):
+def test_results_do_not_depend_on_processes_or_on_reuse(data, work, n_jobs):
     done = run_tasks(make_tasks(), data, work, n_jobs=n_jobs)
     assert find_results(done) == SQUARES
     assert list(done) == list(SQUARES)  # in the order of the tasks
@@ -56,7 +56,7 @@ def test_costly_tasks_start_first(data, work):
     assert list_names(data) == ["square-3", "square-2", "square-1"]
 
 
-def test_those_that_run_alone_come_last_and_in_this_process(data, work):
+def test_tasks_that_run_alone_come_last_and_in_this_process(data, work):
     tasks = [make_task(9, is_alone=True), make_task(8, run=cube, is_alone=True), *make_tasks()]
     run_tasks(tasks, data, work, n_jobs=2)
     calls = list_calls(data)
@@ -87,7 +87,7 @@ def test_a_task_that_fails_loses_nothing(data, work, n_jobs):
     assert set(list_names(data)) == set(SQUARES) - kept
 
 
-def test_what_is_done_is_kept_before_the_next_one_starts(data, work):
+def test_a_result_is_saved_before_the_next_task_starts(data, work):
     kept = []
     run_tasks(
         make_tasks(),
@@ -123,12 +123,12 @@ def change_function(task, monkeypatch):
 
 
 def change_version(task, monkeypatch):
-    monkeypatch.setattr("spokeshave.reproduction.running.list_versions", lambda: {"numpy": "9.9"})
+    monkeypatch.setattr("papers.running.list_versions", lambda: {"numpy": "9.9"})
     return task
 
 
 @pytest.mark.parametrize("change", [change_arguments, change_function, change_version])
-def test_what_was_found_otherwise_is_run_anew(data, work, monkeypatch, change):
+def test_other_results_are_computed_again(data, work, monkeypatch, change):
     run_tasks([make_task(3)], data, work)
     list_names(data)
     task = change(make_task(3), monkeypatch)
@@ -156,7 +156,7 @@ def test_another_cost_or_place_is_the_same_task(data, work):
     "content",
     ["", '{"task": {"run"', "[]", "{}", "null", '{"task": 1, "result": 2, "seconds": "long"}'],
 )
-def test_a_file_of_something_else_is_told_before_anything_runs(data, work, content):
+def test_a_file_of_something_else_is_reported_before_anything_runs(data, work, content):
     work.mkdir(parents=True)
     path = work / "square-1.json"
     path.write_text(content)
@@ -168,7 +168,7 @@ def test_a_file_of_something_else_is_told_before_anything_runs(data, work, conte
     assert find_results(run_tasks(make_tasks(), data, work)) == SQUARES
 
 
-def test_the_cost_that_is_done_is_told(data, work):
+def test_the_cost_that_is_done_is_reported(data, work):
     told = []
     run_tasks(make_tasks(), data, work, report=lambda *words: told.append(words))
     assert told == [("", 0, 6), ("square-3", 3, 6), ("square-2", 5, 6), ("square-1", 6, 6)]

@@ -1,4 +1,4 @@
-"""What a study is made of: parts that are chosen by name."""
+"""The parts of a study, chosen by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_parts_come_in_the_order_of_the_paper():
     ("only", "got"),
     [(["table9"], "'table9'"), (["table1", "Table2"], "'Table2'"), ([""], "''"), ([], "'none'")],
 )
-def test_an_unknown_part_is_told_with_those_that_there_are(only, got):
+def test_an_unknown_part_is_reported_with_the_known_ones(only, got):
     with pytest.raises(ValueError, match="powers has the parts table1, table2, ") as error:
         PAPER.choose_parts(only)
     assert str(error.value).endswith(f"figure2. Got {got} instead.")
