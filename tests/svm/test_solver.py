@@ -11,7 +11,7 @@ from spokeshave.kernels.rows import make_rows
 from spokeshave.svm.solver import (
     Problem,
     Stop,
-    deal_blocks,
+    make_blocks,
     rank_by_frequency,
     solve,
     solve_rows,
@@ -23,7 +23,7 @@ from spokeshave.svm.solver import (
 def test_every_class_is_in_one_block_that_fits_the_lanes(n_classes):
     rng = np.random.default_rng(n_classes)
     indicator = sparse.csc_matrix(rng.random((30, n_classes)) < 0.2)
-    blocks = deal_blocks(indicator)
+    blocks = make_blocks(indicator)
     assert sorted(np.concatenate(blocks)) == list(range(n_classes))
     sizes = [len(block) for block in blocks]
     assert max(sizes) <= LANES
@@ -81,7 +81,7 @@ def test_some_blocks_are_solved_as_they_are_among_all(rng, n_classes, weighted):
     costs, weight = np.ones((n_classes, 2)), np.ones(60)
     weight[::4] = not weighted
     problem = Problem(X, indicator, weight, costs, 0 * costs, 1.0)
-    stop, blocks = Stop(1e-4, 1000), deal_blocks(indicator[weight > 0])
+    stop, blocks = Stop(1e-4, 1000), make_blocks(indicator[weight > 0])
     whole = solve(problem, stop, seed=5)
     for numbers in ([0], [len(blocks) - 1], list(range(len(blocks)))):
         part = solve(problem, stop, seed=5, blocks=numbers)

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.reproduction.paper import Task
-from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.atomic import write_atomic
 from spokeshave.utils.checkpoint import describe
 from spokeshave.utils.versions import list_versions
 
@@ -123,7 +123,7 @@ def _identify(task: Task) -> Any:
 
 def _keep(task: Task, done: Done, work: Path) -> None:
     record = {"task": _identify(task), "seconds": done.seconds, "result": done.result}
-    write_whole(work / f"{task.name}.json", json.dumps(record).encode())
+    write_atomic(work / f"{task.name}.json", json.dumps(record).encode())
 
 
 def _take_up(task: Task, work: Path) -> Done | None:

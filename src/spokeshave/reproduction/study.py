@@ -28,7 +28,7 @@ from spokeshave.reproduction.verdicts import (
     judge_claims,
     write_verdicts,
 )
-from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.atomic import write_atomic
 from spokeshave.utils.versions import list_versions
 
 if TYPE_CHECKING:
@@ -271,5 +271,5 @@ def _fill_readme(path: Path, texts: Mapping[str, str]) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> Path:
-    write_whole(path, content)
+    write_atomic(path, content)
     return path

@@ -1,4 +1,4 @@
-"""What every classifier of one class against the rest does with its scores."""
+"""The mixin of one-vs-rest classifiers: labels and probabilities from scores."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from spokeshave.svm.calibration import sigmoid
 
 
 def has_probability(model: Any) -> bool:
-    """Say whether the estimator inside a model asks for probabilities; else there are none."""
-    if not getattr(model.estimator, "probability", False):
-        raise AttributeError("predict_proba needs an estimator with probability=True.")
+    """Return whether a DualLinearSVC, or the ``estimator`` of a model, has ``probability`` set."""
+    if not getattr(getattr(model, "estimator", model), "probability", False):
+        raise AttributeError("predict_proba needs a DualLinearSVC with probability=True.")
     return True
 
 
 class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
-    """Turns scores into labels; the class that mixes it in has ``decision_function``."""
+    """Turn the scores of ``decision_function`` into labels and probabilities."""
 
     classes_: NDArray[Any]
     multilabel_: bool
     calibration_: NDArray[np.float64]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the highest score, or every class of a positive score.
+        """Return the class of the highest score, or for multilabel targets all positive classes.
 
         Parameters
         ----------
@@ -45,24 +45,23 @@ class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
         return np.asarray(self.classes_[best])
 
     def _shape_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return scores (documents x classes) as a vector where they are of two classes."""
+        """Return scores (documents x classes) as a vector if there are two classes."""
         is_one_column = not self.multilabel_ and len(self.classes_) == 2
         return np.asarray(scores.ravel() if is_one_column else scores)
 
     def _calibrate_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of each class by its sigmoid; of labels they sum to one."""
-        if scores.ndim == 1 or self.multilabel_:
+        """Return the probability of each class by its sigmoid; labels have a sum of one."""
+        if self.multilabel_:
+            return sigmoid(scores, *self.calibration_)
+        if scores.ndim == 1:
             probability = sigmoid(scores, *self.calibration_)
-            return (
-                probability if self.multilabel_ else np.column_stack([1 - probability, probability])
-            )
-        # Logarithms, as every class may be so unlikely that their probabilities add up to zero.
+            return np.column_stack([1 - probability, probability])
+        # Logarithms, because the probabilities of a document can all underflow to zero.
         slope, offset = self.calibration_
-        share = softmax(log_expit(scores * slope + offset), axis=1)
-        return np.asarray(share)
+        return np.asarray(softmax(log_expit(scores * slope + offset), axis=1))
 
     def _forget_calibration(self) -> None:
-        """Forget the probabilities of a fit before."""
+        """Delete the calibration of a previous fit."""
         if hasattr(self, "calibration_"):
             del self.calibration_
 
