@@ -1,4 +1,4 @@
-"""The lean solver of one class against the rest, against the estimator it stands for."""
+"""Fast fits of one class, against DualLinearSVC."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def test_a_path_is_that_of_warm_starts(kind, name):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_values_before_do_not_change_the_optimum(loss):
     X, target = make_task("sparse")
-    laid, model = prepare(X), DualLinearSVC(loss=loss, **TIGHT)
-    path = solve_path(laid, target, model, CS, seed=0)
-    alone = solve_path(laid, target, model, CS[-1:], seed=1)
+    documents, model = prepare(X), DualLinearSVC(loss=loss, **TIGHT)
+    path = solve_path(documents, target, model, CS, seed=0)
+    alone = solve_path(documents, target, model, CS[-1:], seed=1)
     np.testing.assert_allclose(path.coef[-1:], alone.coef, atol=1e-5)
     np.testing.assert_allclose(path.intercept[-1:], alone.intercept, atol=1e-5)
 
@@ -67,7 +67,7 @@ def test_a_table_and_sparse_rows_have_the_same_optimum(loss):
     assert table.rows.indices is None
     assert rows.rows.indices is not None
     model = DualLinearSVC(loss=loss, **TIGHT)
-    one, other = (solve_path(laid, target, model, CS, seed=0) for laid in (rows, table))
+    one, other = (solve_path(X, target, model, CS, seed=0) for X in (rows, table))
     np.testing.assert_allclose(one.coef, other.coef, atol=1e-5)
     np.testing.assert_allclose(one.intercept, other.intercept, atol=1e-5)
 
@@ -88,7 +88,7 @@ def test_scores_are_those_of_the_estimator(kind, probability):
     np.testing.assert_allclose(found[0], expected, atol=1e-5)
 
 
-def test_a_class_of_one_document_has_no_sigmoid_by_halves():
+def test_a_class_of_one_document_cannot_be_cross_validated():
     X, _ = make_task("sparse")
     target = np.eye(1, X.shape[0], dtype=np.intp)[0]
     with pytest.raises(ValueError, match="probability=True needs two documents of each class"):
@@ -122,7 +122,7 @@ def test_a_table_of_zeros_is_made_sparse(n_filled, is_table):
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
-def test_sparse_documents_are_tidy_rows_however_full(form):
+def test_sparse_documents_stay_sparse_however_full(form):
     found = check_rows(form(np.ones((4, 3))))
     assert isinstance(found, sparse.csr_matrix)
     untidy = sparse.csr_matrix(([1.0, 2.0, 0.0], [0, 0, 1], [0, 3]), shape=(1, 2))
@@ -158,6 +158,6 @@ class Other(DualLinearSVC):
     """May do anything."""
 
 
-def test_what_is_made_from_the_estimator_is_not_plain():
+def test_a_subclass_of_the_estimator_is_not_plain():
     assert is_plain(DualLinearSVC())
     assert not is_plain(Other())

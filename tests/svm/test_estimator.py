@@ -459,15 +459,15 @@ def test_errors_are_priced_by_class_and_by_weight(rng, loss, class_weight, kind,
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"oak": 3.0}], ids=str)
-def test_prices_of_counts_are_those_of_the_documents(class_weight):
+def test_costs_of_class_sizes_are_those_of_the_documents(class_weight):
     names = np.array(["ash", "elm", "oak"])
     y = np.repeat(names, [5, 2, 13])
     model = DualLinearSVC(class_weight=class_weight, fit_intercept=False)
     problem = make_problem(model, None, y, binarize(y)[1], np.ones(20))
-    prices = compute_costs(model, names, np.array([5.0, 2.0, 13.0]), 20, False)
-    np.testing.assert_allclose(prices[0], problem.box)
-    np.testing.assert_allclose(prices[1], problem.ridge)
-    assert prices[2] == problem.bias == 0
+    costs = compute_costs(model, names, np.array([5.0, 2.0, 13.0]), 20, False)
+    np.testing.assert_allclose(costs[0], problem.box)
+    np.testing.assert_allclose(costs[1], problem.ridge)
+    assert costs[2] == problem.bias == 0
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {1: 0.0}, {1: np.inf}], ids=str)

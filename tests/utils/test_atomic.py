@@ -1,4 +1,4 @@
-"""Files are whole or not there, whatever goes wrong while they are written."""
+"""Atomic writes leave the old or the new file, whatever goes wrong."""
 
 from __future__ import annotations
 

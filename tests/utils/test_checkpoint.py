@@ -1,4 +1,4 @@
-"""The file of finished units: what it keeps, and what it refuses."""
+"""Checkpoints: finished units come back, and files of other runs are errors."""
 
 from __future__ import annotations
 

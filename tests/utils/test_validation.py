@@ -1,4 +1,4 @@
-"""Sparse rows made tidy, and what is refused."""
+"""Validation of documents and targets, against plain loops."""
 
 from __future__ import annotations
 
