@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from spokeshave.svm.calibration import fit_sigmoids, halve
-from spokeshave.svm.one_vs_rest import OneVsRestMixin, has_probability
+from spokeshave.svm.one_vs_rest import CalibratedMixin
 from spokeshave.svm.solver import (
     Problem,
     Solution,
@@ -28,7 +27,7 @@ from spokeshave.svm.solver import (
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 
-class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
+class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     """Linear support vector classifier that returns its dual solution for every class.
 
     Solves the same one-vs-rest problem as :class:`sklearn.svm.LinearSVC` with ``dual=True``, by
@@ -190,22 +189,6 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return self._shape_scores(scores)
-
-    @available_if(has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class by Platt's sigmoid; needs ``probability=True``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_documents, n_classes)
-            For multilabel targets, each class separately; otherwise rows sum to one.
-        """
-        return self._calibrate_scores(self.decision_function(X))
 
     def _solve(
         self,

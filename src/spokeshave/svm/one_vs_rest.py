@@ -1,4 +1,4 @@
-"""The mixin of one-vs-rest classifiers: labels and probabilities from scores."""
+"""Mixins of one-vs-rest classifiers: labels and probabilities from scores."""
 
 from __future__ import annotations
 
@@ -8,23 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from spokeshave.svm.calibration import sigmoid
 
 
-def has_probability(model: Any) -> bool:
-    """Return whether a DualLinearSVC, or the ``estimator`` of a model, has ``probability`` set."""
-    if not getattr(getattr(model, "estimator", model), "probability", False):
-        raise AttributeError("predict_proba needs a DualLinearSVC with probability=True.")
-    return True
-
-
 class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
-    """Turn the scores of ``decision_function`` into labels and probabilities."""
+    """Predict labels from the scores of ``decision_function``."""
 
     classes_: NDArray[Any]
     multilabel_: bool
-    calibration_: NDArray[np.float64]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the highest score, or for multilabel targets all positive classes.
@@ -49,8 +42,40 @@ class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
         is_one_column = not self.multilabel_ and len(self.classes_) == 2
         return np.asarray(scores.ravel() if is_one_column else scores)
 
-    def _calibrate_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of each class by its sigmoid; labels have a sum of one."""
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _has_probability(model: Any) -> bool:
+    """Return whether a DualLinearSVC, or the ``estimator`` of a model, has ``probability`` set."""
+    if not getattr(getattr(model, "estimator", model), "probability", False):
+        raise AttributeError("predict_proba needs a DualLinearSVC with probability=True.")
+    return True
+
+
+class CalibratedMixin(OneVsRestMixin):
+    """Predict probabilities from the scores too, by the sigmoid of each class."""
+
+    calibration_: NDArray[np.float64]
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class by Platt's sigmoid; needs ``probability=True``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_documents, n_classes)
+            For multilabel targets, each class separately; otherwise rows sum to one.
+        """
+        scores = self.decision_function(X)
         if self.multilabel_:
             return sigmoid(scores, *self.calibration_)
         if scores.ndim == 1:
@@ -64,9 +89,3 @@ class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
         """Delete the calibration of a previous fit."""
         if hasattr(self, "calibration_"):
             del self.calibration_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
