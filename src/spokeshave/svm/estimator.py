@@ -305,7 +305,9 @@ def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     if weight.ndim != 1:
-        raise ValueError(f"sample_weight must be one number per document. Got {weight.ndim}D.")
+        raise ValueError(
+            f"sample_weight must be one number per document. Got a {weight.ndim}D array instead."
+        )
     check_consistent_length(X, weight)
     if (weight < 0).any() or not weight.any():
         raise ValueError("sample_weight must not be negative, nor zero for every document.")
