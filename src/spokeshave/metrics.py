@@ -138,18 +138,8 @@ def place_negatives(
 ) -> Placed:
     """Place the negatives of a batch of documents among all positives.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_cuts, n_documents)
-        The scores of the batch; those of its positives are overwritten.
-    positives : ndarray of int
-        The positives of the batch.
-    of_positives : ndarray of shape (n_cuts, n_positive)
-        The scores of all positives, ascending.
-
-    Returns
-    -------
-    placed : Placed
+    ``scores`` (cuts x documents) and ``positives`` are of the batch; the scores of its positives
+    are overwritten. ``of_positives`` (cuts x positives) are the scores of all positives, ascending.
     """
     reached, tied = np.zeros((2, *of_positives.shape), np.int64)
     above = np.zeros(len(scores), np.int64)

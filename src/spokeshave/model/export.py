@@ -33,24 +33,7 @@ SMALLEST = 1e-7  # probability: one minus less would round to one in single prec
 def export_model(
     model: Any, *, classes: Sequence[Any] | None = None, provenance: dict[str, Any] | None = None
 ) -> Model:
-    """Return the part of a fitted model that is needed to predict.
-
-    Parameters
-    ----------
-    model : estimator or pipeline
-        A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC`, or scikit-learn's `LinearSVC`,
-        `LogisticRegression`, `SGDClassifier` or `Perceptron`, alone or at the end of a pipeline
-        that begins with a `DocumentVectorizer` or a `StandardScaler` and may select features; or a
-        `BudgetedSVC`.
-    classes : sequence, optional
-        Names of the classes, in the order of the columns of multilabel targets.
-    provenance : dict, optional
-        Origin of the model, as JSON values.
-
-    Returns
-    -------
-    model : Model
-    """
+    """Return the part of a fitted model that is needed to predict; see `save_model`."""
     if hasattr(model, "to_model"):  # a BudgetedSVC, which is in a higher layer
         exported: Model = model.to_model(classes, provenance)
         return exported

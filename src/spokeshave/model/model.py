@@ -103,9 +103,18 @@ class Model:
         -------
         scores : ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
         """
-        pieces = self._score_pieces(documents)
-        n_scores = len(self.scorer.intercept)
-        scores = np.concatenate(pieces) if pieces else np.zeros((0, n_scores))
+
+        def score(batch: Any) -> NDArray[np.float64]:
+            return self.scorer.score(self.input.read(batch))
+
+        found = [np.zeros((0, len(self.scorer.intercept)))]
+        batches = self.input.split(documents)
+        if "numba" in sys.modules:
+            with ThreadPoolExecutor(os.cpu_count()) as threads:
+                found.extend(threads.map(score, batches))
+        else:  # without kernels, threads would wait for the interpreter lock
+            found.extend(map(score, batches))
+        scores = np.concatenate(found)
         return scores[:, 0] if self.is_binary_ else scores
 
     def predict(self, documents: Any) -> NDArray[Any]:
@@ -172,16 +181,6 @@ class Model:
             words=found[:n_words],
             n_words=len(found),
         )
-
-    def _score_pieces(self, documents: Any) -> list[NDArray[np.float64]]:
-        pieces = self.input.split(documents)
-        if "numba" not in sys.modules:  # without kernels, threads would wait for the lock
-            return list(map(self._score, pieces))
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return list(threads.map(self._score, pieces))
-
-    def _score(self, piece: Any) -> NDArray[np.float64]:
-        return self.scorer.score(self.input.read(piece))
 
     def _find_score(self, scores: NDArray[np.float64], label: Any) -> tuple[int, int]:
         """Return the column of a class's score, and -1 if it is the score of the other class."""

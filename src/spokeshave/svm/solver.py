@@ -105,9 +105,9 @@ def solve(
     solution = solve_rows(
         rows, rank, problem, stop, seed=seed, start=start, n_jobs=n_jobs, blocks=blocks
     )
-    dual = solution.dual_coef
     if used.size == n_documents:
         return solution
+    dual = solution.dual_coef
     shape = dual.shape[0], n_documents
     dual = sparse.csr_matrix((dual.data, used[dual.indices], dual.indptr), shape=shape)
     return solution._replace(dual_coef=dual)
