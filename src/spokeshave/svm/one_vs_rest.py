@@ -52,7 +52,7 @@ class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
 def _has_probability(model: Any) -> bool:
     """Return whether a DualLinearSVC, or the ``estimator`` of a model, has ``probability`` set."""
     if not getattr(getattr(model, "estimator", model), "probability", False):
-        raise AttributeError("predict_proba needs a DualLinearSVC with probability=True.")
+        raise AttributeError("predict_proba needs an estimator with probability=True.")
     return True
 
 
