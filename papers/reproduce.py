@@ -22,7 +22,7 @@ from papers.markdown import fill_block, write_blocks, write_verdicts
 from papers.running import Done, Report, run_tasks
 from papers.study import Paper, Part, Setting, Task
 from papers.verdicts import Judged, MissingTableError, StoredTables, Tables, judge_claims
-from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.atomic import write_atomic
 from spokeshave.utils.versions import list_versions
 
 if TYPE_CHECKING:
@@ -253,5 +253,5 @@ def _fill_readme(path: Path, texts: Mapping[str, str]) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> Path:
-    write_whole(path, content)
+    write_atomic(path, content)
     return path

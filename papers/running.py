@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from papers.study import Task
-from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.atomic import write_atomic
 from spokeshave.utils.versions import list_versions
 
 Report = Callable[[str, float, float], Any]
@@ -113,7 +113,7 @@ def _identify(task: Task) -> dict[str, Any]:
 
 def _save(task: Task, done: Done, work: Path) -> None:
     record = {"task": _identify(task), "seconds": done.seconds, "result": done.result}
-    write_whole(work / f"{task.name}.json", json.dumps(record).encode())
+    write_atomic(work / f"{task.name}.json", json.dumps(record).encode())
 
 
 def _load(task: Task, work: Path) -> Done | None:

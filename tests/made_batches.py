@@ -15,7 +15,7 @@ from spokeshave.budget.rounds import Objective
 from spokeshave.budget.shards import ShardWriter
 from spokeshave.budget.store import Batch, count_up
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.svm.estimator import DualLinearSVC, price_errors
+from spokeshave.svm.estimator import DualLinearSVC, compute_costs
 from spokeshave.svm.solver import Stop
 
 N_FEATURES, N_CLASSES = 9, 4
@@ -109,7 +109,7 @@ def pose_svc(model, y):
     else:
         names, sizes = np.unique(y), np.bincount(y).astype(float)
     codes = names[1:] if y.ndim == 1 and len(names) == 2 else names
-    return Objective(*price_errors(model, names, sizes, float(len(y)), y.ndim == 2), codes)
+    return Objective(*compute_costs(model, names, sizes, float(len(y)), y.ndim == 2), codes)
 
 
 def list_codes(y):
@@ -125,7 +125,9 @@ def make_request(**options):
     def pose(names, codes, survey):
         sizes = np.array([survey.class_counts[name] for name in names.tolist()], float)
         model = DualLinearSVC()
-        prices = price_errors(model, names, sizes, survey.n_documents, len(codes) == len(names) > 2)
+        prices = compute_costs(
+            model, names, sizes, survey.n_documents, len(codes) == len(names) > 2
+        )
         return Objective(*prices, codes)
 
     defaults = {

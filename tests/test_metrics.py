@@ -89,7 +89,7 @@ def test_scores_that_overflow_are_refused(score):
 
 
 def count_in_parts(scores, positive, parts):
-    """Return what `count_order` returns, from negatives that are placed part by part."""
+    """Return the result of `count_order`, from negatives that are placed part by part."""
     of_positives = sort_positives(np.compress(positive, scores, axis=1))
     placed = [
         place_negatives(np.take(scores, part, axis=1), np.flatnonzero(positive[part]), of_positives)
@@ -158,8 +158,8 @@ def test_pairs_that_are_unknown_are_left_out():
     [
         ([1, 2], [1, 2, 3], {}, "same order"),
         ([[1, 2]], [[1, 2]], {}, "same order"),
-        ([1], [2], {}, "two pairs or more"),
-        ([1, np.nan], [2, 3], {}, "two pairs or more"),
+        ([1], [2], {}, "at least two pairs"),
+        ([1, np.nan], [2, 3], {}, "at least two pairs"),
         ([1, 2], [1, 3], {"alternative": "bigger"}, "alternative must be"),
     ],
 )

@@ -1,11 +1,11 @@
-"""What goes wrong with a file.
+"""Errors about files.
 
     ValueError
-    ├── CorpusError          of documents: the file, the line where there is one, and the problem
-    │   └── NoDocumentsError   of a file that has none
-    └── ModelFileError       of a model: names the file and the problem
+    ├── CorpusError          documents: names the file, the line if known, and the problem
+    │   └── NoDocumentsError   a file without documents
+    └── ModelFileError       a model: names the file and the problem
 
-Everything else raises the built-in exceptions scikit-learn's users expect.
+All other errors are the built-in exceptions that users of scikit-learn expect.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class CorpusError(ValueError):
-    """A file of documents that cannot be read as asked.
+    """A file of documents that cannot be read.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class CorpusError(ValueError):
     problem : str
         What is wrong and what to do about it, as one sentence.
     line : int, optional
-        The line, counted from one.
+        The line number, from one.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class CorpusError(ValueError):
 
 
 class NoDocumentsError(CorpusError):
-    """A file of documents that has none; a part of a collection may be so."""
+    """A file without documents; one part of a collection may be such a file."""
 
 
 class ModelFileError(ValueError):

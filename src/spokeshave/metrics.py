@@ -1,4 +1,4 @@
-"""Measures, their averages, and paired tests."""
+"""Measures of rankings and decisions, their averages, and a paired test."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from scipy import sparse, stats
 from spokeshave.kernels.metrics import place_cuts, sum_up, tally
 
 TOP = 20
-LARGEST_SCORE = 1e300  # beyond it differences of scores overflow
-N_SUMS = 7  # what the kernels write of each cut
+LARGEST_SCORE = 1e300  # differences of larger scores overflow
+N_SUMS = 7  # columns that the kernels write for each cut
 
 
 class Counts(NamedTuple):
-    """What measures are made of: counts that add up over classes, of any shape.
+    """Counts from which measures are computed; arrays of any shape, additive over classes.
 
     Attributes
     ----------
     positive, negative : documents of the class, and the others
     pairs, won : pairs of a positive and a negative document, and those in which the positive has
         the higher score, ties counting half
-    best_true, best_false : positives and negatives that reach the threshold of the best F1
-    true, false : positives and negatives of a score above 0
+    best_true, best_false : positives and negatives at or above the threshold of the best F1
+    true, false : positives and negatives with a score above 0
     top, top_true : the documents of highest score, and the positives among them
     """
 
@@ -51,7 +51,7 @@ MEASURES: dict[str, Callable[[Counts], NDArray[np.float64]]] = {
 
 
 def measure(name: str, counts: Counts) -> NDArray[np.float64]:
-    """Return a measure of each class, NaN for a class without a document to find.
+    """Return a measure of each class, NaN for a class without positives.
 
     Examples
     --------
@@ -65,15 +65,15 @@ def measure(name: str, counts: Counts) -> NDArray[np.float64]:
 
 
 def pool(counts: Counts, axis: int) -> Counts:
-    """Return the sums along an axis: a measure of them is the micro-average.
+    """Return the sums along an axis; a measure of the sums is the micro-average.
 
-    A pair is of one class: scores of classes trained apart are not compared with one another.
+    Pairs are formed within a class, because scores of different classes are not comparable.
     """
     return Counts(*(field.sum(axis=axis) for field in counts))
 
 
 def mean_known(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Return the mean of what is not NaN, NaN where nothing is left.
+    """Return the mean of the values that are not NaN, or NaN if there are none.
 
     Examples
     --------
@@ -88,10 +88,10 @@ def mean_known(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
 def count_order(
     scores: NDArray[np.float64], positives: NDArray[np.intp]
 ) -> tuple[Counts, NDArray[np.float64]]:
-    """Return the counts of each row of scores (cuts x documents), and its best threshold.
+    """Return the counts and the threshold of the best F1 of each row of scores (cuts x documents).
 
-    A document is taken for a positive when its score reaches the threshold. The scores of the
-    positives are overwritten.
+    A document is predicted positive if its score is at least the threshold. Overwrites the scores
+    of the positives.
     """
     found = np.zeros((len(scores), N_SUMS))
     if positives.size:
@@ -107,11 +107,11 @@ class Placed(NamedTuple):
     Attributes
     ----------
     reached, tied : ndarray of int, of shape (n_cuts, n_positive)
-        Negatives that reach each positive and none above it, and those of the same score.
+        Negatives whose highest reached positive is this one, and those that tie with it.
     above : ndarray of int, of shape (n_cuts,)
-        Negatives of a score above 0.
+        Negatives with a score above 0.
     n_negative : int
-        All negatives.
+        Number of negatives.
     """
 
     reached: NDArray[np.int64]
@@ -120,40 +120,26 @@ class Placed(NamedTuple):
     n_negative: int
 
     def merge(self, other: Placed) -> Placed:
-        """Return the counts of these negatives and of others."""
-        return Placed(
-            self.reached + other.reached,
-            self.tied + other.tied,
-            self.above + other.above,
-            self.n_negative + other.n_negative,
-        )
+        """Return the counts of both sets of negatives together."""
+        pairs: Any = zip(self, other, strict=True)
+        return Placed(*(a + b for a, b in pairs))
 
 
 def sort_positives(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the scores of positives (cuts x positives) in ascending order."""
     found = np.sort(scores, axis=1)
     if not np.abs(found).max(initial=0) < LARGEST_SCORE:
-        raise ValueError("Scores overflow. Scale the features, to rows of length one say.")
+        raise ValueError("Scores overflow. Scale the features, for example to rows of length one.")
     return found
 
 
 def place_negatives(
     scores: NDArray[np.float64], positives: NDArray[np.intp], of_positives: NDArray[np.float64]
 ) -> Placed:
-    """Place some documents that are not positives among all that are.
+    """Place the negatives of a batch of documents among all positives.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_cuts, n_documents)
-        The scores of some documents; those of positives among them are overwritten.
-    positives : ndarray of int
-        Which of these documents are positives.
-    of_positives : ndarray of shape (n_cuts, n_positive)
-        The scores of the positives among all documents, ascending.
-
-    Returns
-    -------
-    placed : Placed
+    ``scores`` (cuts x documents) and ``positives`` are of the batch; the scores of its positives
+    are overwritten. ``of_positives`` (cuts x positives) are the scores of all positives, ascending.
     """
     reached, tied = np.zeros((2, *of_positives.shape), np.int64)
     above = np.zeros(len(scores), np.int64)
@@ -167,7 +153,7 @@ def place_negatives(
 def count_placed(
     of_positives: NDArray[np.float64], placed: Placed
 ) -> tuple[Counts, NDArray[np.float64]]:
-    """Return what `count_order` returns, from negatives that were placed in parts.
+    """Return the result of `count_order`, from negatives that were placed batch by batch.
 
     Examples
     --------
@@ -188,35 +174,23 @@ def count_placed(
 
 
 def _make_table(n_scores: int) -> NDArray[np.uint32]:
-    """Return room for where to look for a score: it takes no part in what is found."""
+    """Return work space for the kernels' search among so many scores."""
     return np.empty((1 << int(4 * n_scores + 16).bit_length()) + 1, np.uint32)
 
 
 def _name_sums(
     found: NDArray[np.float64], n_positive: int, n_documents: int
 ) -> tuple[Counts, NDArray[np.float64]]:
-    n_cuts = len(found)
+    """Return the columns that the kernels wrote as counts, and the best thresholds."""
     won, best_true, best_false, true, false, top_true, threshold = found.T
-    positive = np.full(n_cuts, float(n_positive))
-    negative = n_documents - positive
-    top = np.full(n_cuts, float(min(TOP, n_documents)))
-    counts = Counts(
-        positive,
-        negative,
-        positive * negative,
-        won,
-        best_true,
-        best_false,
-        true,
-        false,
-        top,
-        top_true,
-    )
-    return counts, threshold
+    positive = np.full(len(found), float(n_positive))
+    negative, top = n_documents - positive, np.full(len(found), float(min(TOP, n_documents)))
+    sums = won, best_true, best_false, true, false, top, top_true
+    return Counts(positive, negative, positive * negative, *sums), threshold
 
 
 class PairedTest(NamedTuple):
-    """A paired t-test: ``mean_difference`` is of the first minus the second, over ``n`` pairs."""
+    """A paired t-test; ``mean_difference`` is the first minus the second, over ``n`` pairs."""
 
     statistic: float
     p_value: float
@@ -227,20 +201,20 @@ class PairedTest(NamedTuple):
 def paired_test(a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided") -> PairedTest:
     """Test whether two methods differ over the same classes or tasks.
 
-    The macro t-test of Yang and Liu (1999), a pair per class; pairs with a NaN, such as a class
-    without a test document, are left out.
+    The macro t-test of Yang and Liu (1999), with one pair per class. Pairs with a NaN, such as a
+    class without test documents, are ignored.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        What each method scored on each class or task, in the same order.
+        The score of each method on each class or task, in the same order.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Whether a differs from b, is greater on average, or is less.
+        The alternative hypothesis: the mean of a differs from that of b, is greater, or is less.
 
     Returns
     -------
     test : PairedTest
-        ``p_value`` is 1 where no pair differs (0.5 for a one-sided test).
+        ``p_value`` is 1 if no pair differs (0.5 for a one-sided test).
 
     Examples
     --------
@@ -260,7 +234,9 @@ def paired_test(a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided") -
         )
     difference = (first - second)[~np.isnan(first - second)]
     if difference.size < 2:
-        raise ValueError(f"A paired test needs two pairs or more. Got {difference.size}.")
+        raise ValueError(
+            f"a and b must have at least two pairs without NaN. Got {difference.size} instead."
+        )
     n, mean = difference.size, float(difference.mean())
     error = float(difference.std(ddof=1)) / n**0.5
     statistic = mean / error if error else float(np.copysign(np.inf, mean)) if mean else 0.0
@@ -274,14 +250,14 @@ def paired_test(a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided") -
 
 
 class Agreement(NamedTuple):
-    """Counts of documents; those of classes are arrays with an entry per class.
+    """Counts of documents whose predictions agree with their labels.
 
     Attributes
     ----------
     n_documents, n_right : int
-        Documents, and those whose label, or every label, is right.
+        All documents, and those whose label (or set of labels) is predicted right.
     right, true, predicted : ndarray of int, of shape (n_classes,)
-        Documents that are of a class and predicted to be, that are of it, that are predicted to be.
+        True positives, documents of the class, and documents predicted to be of it.
 
     Examples
     --------
@@ -298,12 +274,12 @@ class Agreement(NamedTuple):
 
     @property
     def accuracy(self) -> float:
-        """The share of the documents that are right."""
+        """The fraction of documents that are predicted right."""
         return self.n_right / self.n_documents
 
     @property
     def f1(self) -> NDArray[np.float64]:
-        """F1 of each class, 0 for one that is neither there nor predicted."""
+        """F1 of each class, 0 for a class without documents and predictions."""
         return np.asarray(2 * self.right / np.maximum(self.true + self.predicted, 1))
 
     @property
@@ -313,15 +289,15 @@ class Agreement(NamedTuple):
         return float(2 * self.right.sum() / max(total, 1))
 
     def merge(self, other: Agreement) -> Agreement:
-        """Return the counts of two parts together."""
+        """Return the counts of both sets of documents together."""
         pairs: Any = zip(self, other, strict=True)
         return Agreement(*(a + b for a, b in pairs))
 
 
 def compare(y: Any, predicted: Any, names: Sequence[str]) -> Agreement:
-    """Compare predictions with labels, or an indicator of labels with another.
+    """Compare predicted labels with true ones, or two indicator matrices.
 
-    A label that is none of the names is wrong whatever is predicted.
+    A true label that is not among ``names`` counts as wrong, whatever is predicted.
     """
     if y.ndim == 2:
         truth, found = (

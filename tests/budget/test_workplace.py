@@ -137,7 +137,7 @@ def test_a_file_called_part_is_no_stage(workplace, folder):
 
 def test_a_run_that_was_killed_as_it_began_begins_again(folder):
     folder.mkdir()
-    (folder / ".run.json.abc123.part").touch()  # what whole_files.write_whole has left
+    (folder / ".run.json.abc123.part").touch()  # what whole_files.write_atomic has left
     Workplace(folder, FINGERPRINT)
 
 

@@ -1,4 +1,4 @@
-"""Inner products and steps along rows, against dense arithmetic."""
+"""Products, removal and gathering of rows, against dense arithmetic and plain lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Levels and counts of columns against plain loops."""
+"""Levels, local probabilities and separations of columns against plain loops."""
 
 from __future__ import annotations
 

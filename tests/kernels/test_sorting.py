@@ -1,4 +1,4 @@
-"""Sorting against numpy's."""
+"""Sorts against numpy's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_insertion_is_a_stable_sort(keys):
 
 
 @pytest.mark.parametrize("shift", [0, 8, 56])
-def test_pairs_are_dealt_by_one_byte(rng, shift):
+def test_one_pass_sorts_by_one_byte(rng, shift):
     keys = rng.integers(0, 2**64 - 1, 500, np.uint64)
     items, new_keys, new_items = np.arange(500), np.empty_like(keys), np.empty(500, np.int64)
     deal_pairs(keys, items, np.uint64(shift), new_keys, new_items)

@@ -384,7 +384,7 @@ CANNOT_BE_SAVED = {
     "step": (
         lambda: fit_vectors(Normalizer(), DualLinearSVC()),
         {},
-        "selectors of features and a linear classifier. Got a Normalizer in it instead",
+        "feature selectors and a linear classifier. Got a Normalizer in it instead",
     ),
     "vectorizer": (
         lambda: make_pipeline(TfidfVectorizer(), DualLinearSVC()).fit(TREES, KINDS),
@@ -427,12 +427,12 @@ CANNOT_BE_SAVED = {
     "same names": (
         lambda: fit_trees(SVM),
         {"classes": ["ash", "ash"]},
-        r"classes must be distinct texts, .* Got \['ash', 'ash'\] instead",
+        r"classes must be distinct strings, .* Got \['ash', 'ash'\] instead",
     ),
     "no names": (
         lambda: fit_trees(SVM),
         {"classes": ["ash", None]},
-        r"classes must be distinct texts, .* Got \['ash', None\] instead",
+        r"classes must be distinct strings, .* Got \['ash', None\] instead",
     ),
     "infinite": (fit_infinite, {}, "The weights of the model must be finite numbers of single"),
     "missing": (

@@ -249,7 +249,7 @@ def test_vectors_of_another_shape_get_a_sentence(X, sentence):
 
 
 def test_sparse_vectors_are_refused_where_zeros_count():
-    with pytest.raises(ValueError, match="documents must be dense, as they were when the model"):
+    with pytest.raises(ValueError, match="documents must be dense, like the training documents"):
         list(make_columns(keep_zeros=True).split(sparse.csr_matrix((2, 7))))
 
 

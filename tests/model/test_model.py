@@ -12,7 +12,7 @@ from scipy import sparse
 from made_models import TEXTS, make_documents, make_models
 from spokeshave import Explanation
 from spokeshave.model import inputs
-from spokeshave.model.model import Contribution
+from spokeshave.model.model import Contribution, calibrate
 
 MODELS = make_models()
 EVERY_MODEL = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
@@ -105,7 +105,7 @@ def test_a_score_far_off_has_a_probability_of_zero_or_one(name):
     n_scores = len(model.scorer.intercept)
     scores = np.array([1e6, -1e6])[:, None] * np.sign(model.calibration_[0])
     scores[1, 0] *= -1  # a class has to be left
-    found = model.calibrate(scores[:, 0] if model.is_binary_ else scores)
+    found = calibrate(model, scores[:, 0] if model.is_binary_ else scores)
     assert np.isfinite(found).all()
     assert found.shape == (2, len(model.classes_))
     assert found[0].max() == pytest.approx(1 if model.multilabel_ or n_scores == 1 else 1 / 3)
@@ -121,7 +121,7 @@ def test_probabilities_that_were_not_saved_get_a_sentence():
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_probabilities_sum_to_one_even_where_every_class_is_unlikely():
     model = MODELS["labels"]
-    found = model.calibrate(-1e4 * np.sign(model.calibration_[0])[None])
+    found = calibrate(model, -1e4 * np.sign(model.calibration_[0])[None])
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
 

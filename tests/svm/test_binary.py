@@ -1,4 +1,4 @@
-"""The lean solver of one class against the rest, against the estimator it stands for."""
+"""Fast fits of one class, against DualLinearSVC."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.preprocessing import scale
 
 from made_up import make_text
 from spokeshave import DualLinearSVC
-from spokeshave.svm.binary import check_rows, is_plain, lay_out, solve_path, train_and_score
+from spokeshave.svm.binary import check_rows, is_plain, prepare, solve_path, train_and_score
 
 TIGHT = {"tol": 1e-12, "max_iter": 100_000, "random_state": 0}
 CS = (0.01, 0.1, 2.0)
@@ -39,7 +39,7 @@ def make_task(kind):
 def test_a_path_is_that_of_warm_starts(kind, name):
     X, target = make_task(kind)
     model = DualLinearSVC(**TIGHT, **MODELS[name])
-    path = solve_path(lay_out(check_rows(X)), target, model, CS, seed=0)
+    path = solve_path(prepare(check_rows(X)), target, model, CS, seed=0)
     warm = DualLinearSVC(warm_start=True, **TIGHT, **MODELS[name])
     scores = path.score(X)
     assert scores.shape == (3, len(target))
@@ -53,9 +53,9 @@ def test_a_path_is_that_of_warm_starts(kind, name):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_values_before_do_not_change_the_optimum(loss):
     X, target = make_task("sparse")
-    laid, model = lay_out(X), DualLinearSVC(loss=loss, **TIGHT)
-    path = solve_path(laid, target, model, CS, seed=0)
-    alone = solve_path(laid, target, model, CS[-1:], seed=1)
+    documents, model = prepare(X), DualLinearSVC(loss=loss, **TIGHT)
+    path = solve_path(documents, target, model, CS, seed=0)
+    alone = solve_path(documents, target, model, CS[-1:], seed=1)
     np.testing.assert_allclose(path.coef[-1:], alone.coef, atol=1e-5)
     np.testing.assert_allclose(path.intercept[-1:], alone.intercept, atol=1e-5)
 
@@ -63,11 +63,11 @@ def test_values_before_do_not_change_the_optimum(loss):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_table_and_sparse_rows_have_the_same_optimum(loss):
     X, target = make_task("sparse")
-    rows, table = lay_out(X), lay_out(X.toarray())
+    rows, table = prepare(X), prepare(X.toarray())
     assert table.rows.indices is None
     assert rows.rows.indices is not None
     model = DualLinearSVC(loss=loss, **TIGHT)
-    one, other = (solve_path(laid, target, model, CS, seed=0) for laid in (rows, table))
+    one, other = (solve_path(X, target, model, CS, seed=0) for X in (rows, table))
     np.testing.assert_allclose(one.coef, other.coef, atol=1e-5)
     np.testing.assert_allclose(one.intercept, other.intercept, atol=1e-5)
 
@@ -78,7 +78,7 @@ def test_scores_are_those_of_the_estimator(kind, probability):
     X, target = make_task(kind)
     train, test = np.arange(len(target)) % 3 > 0, np.arange(len(target)) % 3 == 0
     model = DualLinearSVC(C=0.5, probability=probability, **TIGHT)
-    found = train_and_score(model, lay_out(check_rows(X[train])), target[train], X[test])
+    found = train_and_score(model, prepare(check_rows(X[train])), target[train], X[test])
     model.fit(X[train], target[train])
     if probability:
         expected = model.predict_proba(X[test])[:, 1] - 0.5
@@ -88,13 +88,13 @@ def test_scores_are_those_of_the_estimator(kind, probability):
     np.testing.assert_allclose(found[0], expected, atol=1e-5)
 
 
-def test_a_class_of_one_document_has_no_sigmoid_by_halves():
+def test_a_class_of_one_document_cannot_be_cross_validated():
     X, _ = make_task("sparse")
     target = np.eye(1, X.shape[0], dtype=np.intp)[0]
     with pytest.raises(ValueError, match="probability=True needs two documents of each class"):
-        train_and_score(DualLinearSVC(probability=True), lay_out(X), target, X)
+        train_and_score(DualLinearSVC(probability=True), prepare(X), target, X)
     model = DualLinearSVC(probability="training", random_state=0)
-    assert np.isfinite(train_and_score(model, lay_out(X), target, X)).all()
+    assert np.isfinite(train_and_score(model, prepare(X), target, X)).all()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -122,7 +122,7 @@ def test_a_table_of_zeros_is_made_sparse(n_filled, is_table):
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
-def test_sparse_documents_are_tidy_rows_however_full(form):
+def test_sparse_documents_stay_sparse_however_full(form):
     found = check_rows(form(np.ones((4, 3))))
     assert isinstance(found, sparse.csr_matrix)
     untidy = sparse.csr_matrix(([1.0, 2.0, 0.0], [0, 0, 1], [0, 3]), shape=(1, 2))
@@ -158,6 +158,6 @@ class Other(DualLinearSVC):
     """May do anything."""
 
 
-def test_what_is_made_from_the_estimator_is_not_plain():
+def test_a_subclass_of_the_estimator_is_not_plain():
     assert is_plain(DualLinearSVC())
     assert not is_plain(Other())

@@ -20,7 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 from spokeshave import DocumentVectorizer, DualLinearSVC
 from spokeshave.corpus import read_folders
 from spokeshave.svm.calibration import fit_sigmoid, sigmoid
-from spokeshave.svm.estimator import pose, price_errors
+from spokeshave.svm.estimator import compute_costs, make_problem
 from spokeshave.utils.validation import binarize, check_targets
 
 TIGHT = {"tol": 1e-12, "max_iter": 100_000, "random_state": 0}
@@ -447,7 +447,7 @@ def test_errors_are_priced_by_class_and_by_weight(rng, loss, class_weight, kind,
     targets = check_targets(y)
     _, indicator = binarize(targets)
     model = DualLinearSVC(C=2.0, loss=loss, class_weight=class_weight, intercept_scaling=3.0)
-    problem = pose(model, None, targets, indicator, weight)
+    problem = make_problem(model, None, targets, indicator, weight)
     factors = expect_factors(class_weight, y, weight)
     if loss == "hinge":
         np.testing.assert_allclose(problem.box, 2 * factors)
@@ -459,22 +459,22 @@ def test_errors_are_priced_by_class_and_by_weight(rng, loss, class_weight, kind,
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"oak": 3.0}], ids=str)
-def test_prices_of_counts_are_those_of_the_documents(class_weight):
+def test_costs_of_class_sizes_are_those_of_the_documents(class_weight):
     names = np.array(["ash", "elm", "oak"])
     y = np.repeat(names, [5, 2, 13])
     model = DualLinearSVC(class_weight=class_weight, fit_intercept=False)
-    problem = pose(model, None, y, binarize(y)[1], np.ones(20))
-    prices = price_errors(model, names, np.array([5.0, 2.0, 13.0]), 20, False)
-    np.testing.assert_allclose(prices[0], problem.box)
-    np.testing.assert_allclose(prices[1], problem.ridge)
-    assert prices[2] == problem.bias == 0
+    problem = make_problem(model, None, y, binarize(y)[1], np.ones(20))
+    costs = compute_costs(model, names, np.array([5.0, 2.0, 13.0]), 20, False)
+    np.testing.assert_allclose(costs[0], problem.box)
+    np.testing.assert_allclose(costs[1], problem.ridge)
+    assert costs[2] == problem.bias == 0
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {1: 0.0}, {1: np.inf}], ids=str)
 def test_a_class_that_has_no_price_gets_one_sentence(class_weight):
     model = DualLinearSVC(class_weight=class_weight)
     with pytest.raises(ValueError, match="class_weight must give every class a positive factor"):
-        price_errors(model, np.arange(3), np.array([5.0, 0.0, 2.0]), 7.0, False)
+        compute_costs(model, np.arange(3), np.array([5.0, 0.0, 2.0]), 7.0, False)
 
 
 def test_newsgroups_reach_liblinears_objective(data_folder):

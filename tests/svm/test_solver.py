@@ -1,21 +1,27 @@
+"""Blocks of classes, solutions of some of them, and the warning of early stopping."""
+
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import make_rows
 from spokeshave.svm.solver import (
     Problem,
     Stop,
-    deal_blocks,
+    make_blocks,
     rank_by_frequency,
     solve,
     solve_rows,
     take_documents,
+    warn_if_stopped_early,
 )
 
 
@@ -23,7 +29,7 @@ from spokeshave.svm.solver import (
 def test_every_class_is_in_one_block_that_fits_the_lanes(n_classes):
     rng = np.random.default_rng(n_classes)
     indicator = sparse.csc_matrix(rng.random((30, n_classes)) < 0.2)
-    blocks = deal_blocks(indicator)
+    blocks = make_blocks(indicator)
     assert sorted(np.concatenate(blocks)) == list(range(n_classes))
     sizes = [len(block) for block in blocks]
     assert max(sizes) <= LANES
@@ -81,7 +87,7 @@ def test_some_blocks_are_solved_as_they_are_among_all(rng, n_classes, weighted):
     costs, weight = np.ones((n_classes, 2)), np.ones(60)
     weight[::4] = not weighted
     problem = Problem(X, indicator, weight, costs, 0 * costs, 1.0)
-    stop, blocks = Stop(1e-4, 1000), deal_blocks(indicator[weight > 0])
+    stop, blocks = Stop(1e-4, 1000), make_blocks(indicator[weight > 0])
     whole = solve(problem, stop, seed=5)
     for numbers in ([0], [len(blocks) - 1], list(range(len(blocks)))):
         part = solve(problem, stop, seed=5, blocks=numbers)
@@ -89,3 +95,25 @@ def test_some_blocks_are_solved_as_they_are_among_all(rng, n_classes, weighted):
         for name in ("coef", "intercept", "objective", "gap", "n_passes"):
             np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[classes])
         assert (part.dual_coef != whole.dual_coef[classes]).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("gap", "classes", "named"),
+    [
+        (0.02, None, ""),
+        ([0.02], ["ash", "oak"], " for class .*oak.*"),  # one gap of two classes
+        ([0.0, 0.02, 0.005], ["ash", "oak", "yew"], " for class .*oak.*"),
+        (np.array([0.02, 0.01]), [7, 8], " for class .*7.*"),
+    ],
+)
+def test_the_worst_gap_above_the_tolerance_warns(gap, classes, named):
+    sentence = f"^Stopped after max_iter=9 passes .* gap of 0.02{named}, above tol=0.01. Raise max"
+    with pytest.warns(ConvergenceWarning, match=sentence) as caught:
+        warn_if_stopped_early(gap, Stop(0.01, 9), 1, classes)
+    assert caught[0].filename == __file__
+
+
+def test_a_gap_at_the_tolerance_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_stopped_early([0.01, 0.0], Stop(0.01, 9), 1)

@@ -1,4 +1,4 @@
-"""The file of finished units: what it keeps, and what it refuses."""
+"""Checkpoints: finished units come back, and files of other runs are errors."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_all_that_differs_is_named(begun):
 )
 def test_what_is_no_checkpoint_is_never_overwritten(path, content):
     path.write_bytes(content)
-    refuse(path, r"checkpoint must be a new file or one that a run has left\. Got .* name another")
+    refuse(path, r"checkpoint must be a new file or the checkpoint of a run\. Got .* name another")
 
 
 def test_another_version_is_refused(begun):

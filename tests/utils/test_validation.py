@@ -1,4 +1,4 @@
-"""Sparse rows made tidy, and what is refused."""
+"""Validation of documents and targets, against plain loops."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_one_class_cannot_be_told_from_another():
 )
 def test_a_label_that_training_does_not_know_is_named(y, like, named):
     y, like = np.array(y), np.array(like)
-    with pytest.raises(ValueError, match=f"labels that y holds. Got '{named}', which it does not"):
+    with pytest.raises(ValueError, match=f"only have labels of y. Got '{named}', which y does not"):
         align(y, like, np.unique(like))
 
 
@@ -224,7 +224,11 @@ def test_text_is_the_same_text_as_an_object(kind):
 @pytest.mark.parametrize(
     ("y", "like", "sentence"),
     [
-        (np.zeros((4, 2)), np.zeros(3), r"of the kind y is, .* Got shapes \(4, 2\) and \(3,\)"),
+        (
+            np.zeros((4, 2)),
+            np.zeros(3),
+            r"of the same kind as y: .* Got shapes \(4, 2\) and \(3,\)",
+        ),
         (np.zeros(4), np.zeros((3, 2)), r"Got shapes \(4,\) and \(3, 2\)"),
         (np.zeros((4, 2)), np.zeros((3, 5)), r"Got shapes \(4, 2\) and \(3, 5\)"),
     ],

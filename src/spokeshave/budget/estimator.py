@@ -35,7 +35,7 @@ from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import SparseScorer
 from spokeshave.ranking.criteria import check_criterion
-from spokeshave.svm.estimator import DualLinearSVC, make_svc, price_errors
+from spokeshave.svm.estimator import DualLinearSVC, check_svc, compute_costs, make_svc
 from spokeshave.svm.one_vs_rest import OneVsRestMixin
 from spokeshave.svm.solver import Stop
 from spokeshave.utils.checkpoint import describe, digest
@@ -313,7 +313,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         return vectorizer
 
     def _check_parameters(self, svc: DualLinearSVC) -> None:
-        svc.check_parameters()
+        check_svc(svc)
         check_criterion(self.by)
         if self.nonzeros_per_document is not None:
             check_nonzeros(self.nonzeros_per_document)
@@ -350,7 +350,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         def pose(names: NDArray[Any], codes: NDArray[np.intp], survey: Survey) -> Objective:
             sizes = np.array([survey.class_counts[name] for name in names.tolist()], float)
             labels = feed.classes[names] if isinstance(feed, MatrixFeed) else names
-            prices = price_errors(svc, labels, sizes, survey.n_documents, feed.is_multilabel)
+            prices = compute_costs(svc, labels, sizes, survey.n_documents, feed.is_multilabel)
             return Objective(*prices, codes)
 
         return Request(

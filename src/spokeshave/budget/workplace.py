@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.atomic import write_atomic
 from spokeshave.utils.formatting import write_size
 
 RUN, LOCK = "run.json", "lock.json"
@@ -50,7 +50,7 @@ class Workplace:
             part.unlink()
         if not run.exists():
             self._refuse_others()
-            write_whole(run, json.dumps(known, indent=1).encode())
+            write_atomic(run, json.dumps(known, indent=1).encode())
         elif other := _list_differences(run, known):
             raise ValueError(
                 f"{self.folder}: a run with other {', '.join(other)} has begun here; repeat its "
@@ -70,7 +70,7 @@ class Workplace:
         """Return what an earlier run has remembered under a name, or remember this."""
         path = self.folder / f"{name}.json"
         if not path.exists():
-            write_whole(path, json.dumps(value).encode())
+            write_atomic(path, json.dumps(value).encode())
         return json.loads(path.read_bytes())
 
     def has(self, stage: str) -> bool:
@@ -138,7 +138,7 @@ class Workplace:
             raise ValueError(
                 f"{self.folder}: another run is at work here; name another folder, or wait for it."
             )
-        write_whole(lock, json.dumps([me.pid, me.create_time()]).encode())
+        write_atomic(lock, json.dumps([me.pid, me.create_time()]).encode())
 
     def _make(self) -> None:
         try:

@@ -203,10 +203,10 @@ def write_results(
 ) -> dict[str, Path]:
     """Write the model, the record, and the report where it can be made and there is room for it."""
     from spokeshave.jobs.record import write_record
-    from spokeshave.utils.atomic import write_whole
+    from spokeshave.utils.atomic import write_atomic
 
     written = name_files(prefix)
-    write_whole(written["model"], finished.content)
+    write_atomic(written["model"], finished.content)
     write_record(finished.record, written["record"])
     if not has_room:
         command = shlex.join(["spokeshave", "report", str(written["record"])])
@@ -221,7 +221,7 @@ def write_results(
         printer.note(f"no report was written: {error}")
         del written["report"]
     else:
-        write_whole(written["report"], page.encode("utf-8"))
+        write_atomic(written["report"], page.encode("utf-8"))
     return written
 
 

@@ -29,11 +29,11 @@ def report(
     """
     from spokeshave.jobs.record import read_record
     from spokeshave.report import render_report
-    from spokeshave.utils.atomic import replace_whole
+    from spokeshave.utils.atomic import open_atomic
 
     path = Path(out) if out else Path(Path(record).name.partition(".run.json")[0] + ".html")
     found = read_record(record)
-    with replace_whole(path) as stream:  # which is told at once where it cannot be
+    with open_atomic(path) as stream:  # which is told at once where it cannot be
         stream.write(render_report(found).encode("utf-8"))
     if not quiet:
         Printer().say(str(path))

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from spokeshave.corpus.files import strip_compression
 from spokeshave.corpus.formats import name_format
-from spokeshave.utils.atomic import replace_whole
+from spokeshave.utils.atomic import open_atomic
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
@@ -85,7 +85,7 @@ def _is_standard_output(target: str | Path | None) -> bool:
 def _open_file(path: Path) -> AbstractContextManager[IO[bytes]]:
     if is_piped(path):
         return path.open("wb")
-    return replace_whole(path.resolve() if path.is_symlink() else path)
+    return open_atomic(path.resolve() if path.is_symlink() else path)
 
 
 def _check_end(path: Path, format: str) -> None:

@@ -20,8 +20,8 @@ from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.kernels.rows import Rows, make_rows
 from spokeshave.ranking.criteria import Ranking, rank_by_normal, rank_features
 from spokeshave.ranking.pruning import count_documents
-from spokeshave.svm.estimator import DualLinearSVC, pose
-from spokeshave.svm.solver import Problem, Stop, deal_blocks, rank_by_frequency, solve, take_classes
+from spokeshave.svm.estimator import DualLinearSVC, make_problem
+from spokeshave.svm.solver import Problem, Stop, make_blocks, rank_by_frequency, solve, take_classes
 from spokeshave.utils.validation import binarize
 
 UNIT_TOLERANCE = 1e-6
@@ -129,9 +129,12 @@ def _train_blocks(
     blocks: Sequence[int],
 ) -> Trained:
     classes, indicator = binarize(y)
-    dealt, names = deal_blocks(indicator), classes[-indicator.shape[1] :]
+    dealt, names = make_blocks(indicator), classes[-indicator.shape[1] :]
     chosen = np.sort(np.concatenate([dealt[number] for number in blocks]))
-    problem, stop = pose(svc, X, y, indicator, np.ones(X.shape[0])), Stop(svc.tol, svc.max_iter)
+    problem, stop = (
+        make_problem(svc, X, y, indicator, np.ones(X.shape[0])),
+        Stop(svc.tol, svc.max_iter),
+    )
     seed = check_random_state(svc.random_state).randint(2**31)  # as the estimator draws it
     solution = solve(problem, stop, seed=seed, n_jobs=n_jobs, blocks=blocks)
     warn_if_stopped_early((solution.gap / solution.objective).max(), stop, stacklevel=3)
@@ -183,5 +186,5 @@ def _read_dual(model: DualLinearSVC, X: Any, y: Any, indicator: sparse.csc_matri
             f"estimator must be fitted on X and y. It was fitted on {model.dual_coef_.shape[1]} "
             f"documents and X has {X.shape[0]}."
         )
-    problem = pose(model, X, y, indicator, np.ones(X.shape[0]))
+    problem = make_problem(model, X, y, indicator, np.ones(X.shape[0]))
     return Dual(model.dual_coef_, problem, Stop(model.tol, model.max_iter))

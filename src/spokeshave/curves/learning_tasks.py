@@ -22,7 +22,15 @@ from spokeshave.shaping.levels import store_all
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
 from spokeshave.shaping.shaped_svc import Views, make_views
 from spokeshave.shaping.shapes import Places, find_places
-from spokeshave.svm.binary import Laid, check_rows, is_plain, lay_out, solve_path, train_and_score
+from spokeshave.svm.binary import (
+    Prepared,
+    check_rows,
+    is_plain,
+    prepare,
+    solve_path,
+    train_and_score,
+)
+from spokeshave.svm.estimator import check_svc
 from spokeshave.svm.tuning import (
     Folds,
     choose_best,
@@ -38,7 +46,7 @@ from spokeshave.utils.validation import tidy
 class Sight(NamedTuple):
     """Training documents, laid out, and documents to test on, as a class sees them."""
 
-    train: Laid
+    train: Prepared
     test: Any
 
 
@@ -57,7 +65,7 @@ def look(before: Any, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
         shared = clone(shared)
         X, X_test = shared.fit_transform(X), shared.transform(X_test)
     if own is None:
-        sight = Sight(lay_out(check_rows(X)), check_rows(X_test))
+        sight = Sight(prepare(check_rows(X)), check_rows(X_test))
         return lambda k: sight
     if type(own) is FeatureShaper and has_views(own):
         return _look_through_views(own, X, Y, X_test)
@@ -65,7 +73,7 @@ def look(before: Any, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
     def look_alone(k: int) -> Sight:
         steps = clone(own)
         train = steps.fit_transform(X, Y[:, k])
-        return Sight(lay_out(check_rows(train)), check_rows(steps.transform(X_test)))
+        return Sight(prepare(check_rows(train)), check_rows(steps.transform(X_test)))
 
     return look_alone
 
@@ -117,7 +125,7 @@ def _look_through_views(shaper: FeatureShaper, X: Any, Y: NDArray[np.intp], X_te
 
     def look_alone(k: int) -> Sight:
         return Sight(
-            lay_out(_show(views, rows, places, k, zero_is_fixed)),
+            prepare(_show(views, rows, places, k, zero_is_fixed)),
             _show(views, rows_test, places_test, k, zero_is_fixed),
         )
 
@@ -209,7 +217,7 @@ def _run_together(plan: Plan, sample: Sample, classes: list[int]) -> list[Result
     model = _set_seeds(clone(plan.estimator), int(sample.seeds[0]))
     before, last = split_steps(model)
     for C in plan.Cs or (last.C,):
-        clone(last).set_params(C=C).check_parameters()
+        check_svc(clone(last).set_params(C=C))
     svcs = [clone(last) for _ in classes]
     if split_steps(plan.estimator)[1].random_state is None:
         for k, svc in zip(classes, svcs, strict=True):

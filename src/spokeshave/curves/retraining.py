@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, rebuild, score
 from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale
-from spokeshave.svm.solver import Stop, limit_bias, settle
+from spokeshave.svm.solver import Stop, limit_bias, solve_class
 
 
 class Retrained(NamedTuple):
@@ -79,7 +79,7 @@ def retrain(
             beta[:] = 0
         b = rebuild(rows, limit_bias(bias), beta, weights)
         score(rows, weights, b, margins)
-        b, _, objective, gap = settle(rows, task, bias, beta, weights, b, margins, stop, seed)
+        b, _, objective, gap = solve_class(rows, task, bias, beta, weights, b, margins, stop, seed)
         yield Retrained(features, weights, b, beta.copy(), objective, gap)
         if path.rerank:
             place[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)

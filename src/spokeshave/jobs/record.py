@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from spokeshave.utils.atomic import write_whole
+from spokeshave.utils.atomic import write_atomic
 
 FORMAT, VERSION = "spokeshave run", 1
 
@@ -235,7 +235,7 @@ def write_record(record: RunRecord, path: str | Path) -> None:
     """Write a record as JSON, whole or not at all."""
     content = {"format": FORMAT, "version": VERSION, **_plain(asdict(record))}
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    write_whole(path, text.encode("utf-8", "replace"))
+    write_atomic(path, text.encode("utf-8", "replace"))
 
 
 def read_record(path: str | Path) -> RunRecord:

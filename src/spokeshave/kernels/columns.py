@@ -1,4 +1,4 @@
-"""Documents by feature: the columns of a CSR matrix, in the form the cuts are scored from."""
+"""Documents by feature: the columns of a CSR matrix, the layout that cuts are scored from."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from spokeshave.kernels.rows import Rows
 
 
 class Columns(NamedTuple):
-    """The documents of each feature, ``data`` None where all values of a row equal its ``scale``.
+    """The documents of each feature in CSC form.
 
-    A value is ``data`` times the ``scale`` of its document.
+    A value is ``data`` times the ``scale`` of its document; ``data`` is None if it is 1 everywhere.
     """
 
     indptr: NDArray[np.uint64]
@@ -24,7 +24,7 @@ class Columns(NamedTuple):
 
 
 def transpose(rows: Rows, n_features: int) -> Columns:
-    """Return the columns of the rows, the documents of each in ascending order."""
+    """Return the rows as columns; the documents of each column ascend."""
     indptr = np.zeros(n_features + 1, np.uint64)
     np.cumsum(np.bincount(rows.indices, minlength=n_features), out=indptr[1:])
     documents = np.empty(rows.indices.size, np.uint32)
@@ -35,6 +35,7 @@ def transpose(rows: Rows, n_features: int) -> Columns:
 
 @compiled
 def _fill(indptr, indices, data, free, documents, new_data):
+    """Write the documents and values of each column; ``free`` is moved past its last entry."""
     for i in range(np.uint64(indptr.size - 1)):
         for p in range(indptr[i], indptr[i + np.uint64(1)]):
             j = np.uint64(indices[p])
@@ -47,7 +48,7 @@ def _fill(indptr, indices, data, free, documents, new_data):
 
 @compiled
 def add_column(documents, data, start, stop, weight, total):
-    """Add ``weight`` times a column to the total of each of its documents, in place."""
+    """Add ``weight`` times a column to the ``total`` of each of its documents, in place."""
     for p in range(start, stop):
         if data is None:
             total[documents[p]] += weight
@@ -57,7 +58,7 @@ def add_column(documents, data, start, stop, weight, total):
 
 @compiled
 def add_squares(documents, data, start, stop, total):
-    """Add the squares of a column to the total of each of its documents, in place."""
+    """Add the squares of a column to the ``total`` of each of its documents, in place."""
     for p in range(start, stop):
         if data is None:
             total[documents[p]] += 1.0

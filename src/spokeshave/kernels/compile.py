@@ -1,4 +1,4 @@
-"""How every kernel is compiled, and when a compiled one is stale."""
+"""The decorator that compiles every kernel, and the check for stale compiled kernels."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numba
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a kernel, once per machine and not for every run.
+    """Compile a kernel with numba and cache it on disk.
 
-    Threads run it side by side without the interpreter's lock. Sums may be reordered, but
-    infinities and NaN keep their meaning: a division by zero is infinite, as in numpy.
+    The kernel releases the interpreter lock. Sums may be reordered, but infinities and NaN keep
+    their meaning: a division by zero gives infinity, as in numpy.
     """
     kernel = numba.njit(
         function,
@@ -30,13 +30,13 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 @lru_cache
 def _forget_stale(folder: str) -> None:
-    """Remove compiled kernels that are older than any source of a kernel.
+    """Remove cached kernels that are older than the newest kernel source.
 
-    numba looks at the file of a kernel, not at those of the kernels that it calls. The time a
-    file was put in its place counts: an installed file may be older than it is new here.
+    numba checks the file of a kernel, not the files of the kernels it calls. The change time
+    counts: the modification time of an installed file may be older than its installation.
     """
     newest = max(path.stat().st_ctime for path in Path(__file__).parent.glob("*.py"))
     for index in Path(folder).glob("*.nbi"):
-        with suppress(OSError):  # another process may have been faster
+        with suppress(OSError):  # another process may have removed it
             if index.stat().st_mtime < newest:
                 index.unlink()

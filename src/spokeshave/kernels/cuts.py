@@ -1,7 +1,7 @@
 """Scores at every cut in one pass over the documents.
 
-The features of a class are given best first in ``order``, and ``ends[c]`` of them are kept at cut
-c, so a cut adds the features between two ends to what the cut before has. Kolcz and Chowdhury,
+``order`` lists the features of a class, best first, and cut c keeps the first ``ends[c]``. Each cut
+adds the features between two ends to the sums of the previous cut. Kolcz and Chowdhury,
 "Avoidance of model re-induction in SVM-based feature selection for text categorization", IJCAI
 2007: ``score_mask`` is their section 3.1, ``add_support_vectors`` their section 3.2.
 """
@@ -17,9 +17,9 @@ from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
 
 @compiled
 def score_mask(columns, order, ends, w, b, scores):
-    """Write the scores (cuts x documents) with the weights of the features beyond a cut dropped.
+    """Write the scores (cuts x documents) of a model that ignores the features beyond each cut.
 
-    Documents keep the lengths they have with all features.
+    Documents are not normalised again: they keep their length over all features.
     """
     total = np.zeros(columns.scale.size)
     first = 0
@@ -35,7 +35,7 @@ def score_mask(columns, order, ends, w, b, scores):
 
 @compiled
 def measure_cuts(columns, order, ends, squared_length):
-    """Write the squared lengths (cuts x documents) that documents keep, in units of their scale."""
+    """Write squared lengths (cuts x documents) over the kept features, in units of the scale."""
     total = np.zeros(columns.scale.size)
     first = 0
     for c in range(ends.size):
@@ -51,8 +51,8 @@ def measure_cuts(columns, order, ends, squared_length):
 def renormalize(scores, squared_length, scale, b):
     """Turn scores (cuts x documents) without scale or intercept into those of unit rows, in place.
 
-    The scale has no part in it but its sign, so documents that keep the same words are tied
-    exactly, whatever length they had.
+    Only the sign of the scale matters, so documents that keep the same words tie exactly, whatever
+    their original length.
     """
     for c in range(scores.shape[0]):
         for i in range(scores.shape[1]):
@@ -64,10 +64,11 @@ def renormalize(scores, squared_length, scale, b):
 
 @compiled
 def add_support_vectors(rows, documents, beta, bucket, unit, V):
-    """Add up the support vectors of a class, masked at each of ``LANES`` cuts, into V.
+    """Write into V (features x lanes) the weights of the sv set method at each of ``LANES`` cuts.
 
-    ``bucket`` is the first cut that keeps a feature, or ``LANES``. V (features x lanes) becomes
-    the weights: each vector counts ``beta`` times, re-normalised at each cut if ``unit``.
+    The weights of a cut are the sum of ``beta`` times the support vectors, each restricted to the
+    kept features and, if ``unit``, normalised again. ``bucket`` is the first cut that keeps a
+    feature, or ``LANES``.
     """
     V[:] = 0
     squares = np.empty(LANES + 1)
@@ -92,6 +93,7 @@ def add_support_vectors(rows, documents, beta, bucket, unit, V):
 
 @compiled
 def _add_to_buckets(indices, data, start, stop, bucket, squares):
+    """Add the squared values of one row to the bucket of their features, in place."""
     for p in range(start, stop):
         if data is None:
             squares[bucket[indices[p]]] += 1.0
@@ -101,7 +103,7 @@ def _add_to_buckets(indices, data, start, stop, bucket, squares):
 
 @compiled
 def score_weights(rows, V, b, scores):
-    """Write the scores (cuts x documents) of at most ``LANES`` cuts with weights of their own.
+    """Write the scores (cuts x documents) of at most ``LANES`` cuts with separate weights.
 
     V (features x lanes) is zero where a cut drops the feature.
     """

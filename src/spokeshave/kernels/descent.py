@@ -7,19 +7,19 @@ The problem, for one class with targets y in {-1, +1} and costs c (LIBLINEAR's, 
     dual     max_a  sum_i a_i - 1/2 |w|^2 - 1/2 sum_i r_i a_i^2,   0 <= a_i <= u_i
 
 with w = sum_i beta_i x_i and beta_i = y_i a_i. The hinge loss has box u = c and ridge r = 0; the
-squared hinge has no box and r = 1 / (2c). The intercept is one more feature of constant value,
-whose square is ``bias``; b is its weight times that value, so b = bias * sum_i beta_i.
+squared hinge has no box and r = 1 / (2c). The intercept is the weight of a constant feature. The
+square of its value is ``bias``, and b is its weight times its value: b = bias * sum_i beta_i.
 
-The duality gap is a sum of terms that are never negative, one per document, so a pass over the
-documents that still move measures the gap as it goes:
+The duality gap is a sum of nonnegative terms, one per document, so a pass over the active
+documents measures their gap on the way:
 
     gap = sum_i  a_i (y_i f_i - 1) + c_i loss(y_i f_i) + r_i a_i^2 / 2
 
-Two stages. ``sweep`` visits all documents a few times in float32 for sixteen classes at once,
-while nearly every document still moves in some class. ``polish`` finishes one class in float64 on
-the documents that still move, and returns when the gap measured over all documents is small.
-LIBLINEAR's shrinking, more eager since all documents are measured in the end, tells which ones
-move; and most of the time goes to the few that move most, which halves the work and more.
+There are two stages. ``sweep`` visits all documents a few times in float32 for sixteen classes at
+once, while nearly every document is still active in some class. ``polish`` finishes one class in
+float64 on its active documents, and returns when the gap over all documents is small. Shrinking is
+LIBLINEAR's but more eager, because the final gap is measured over all documents. Most visits go to
+the few documents of largest violation, which at least halves the work.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
 from spokeshave.kernels.rows import add_row, dot
 from spokeshave.kernels.sorting import seeded, shuffle
 
-SETTLED_SHARE = 0.3  # a document at a bound rests when its gradient points outward by this share
-HOT_SHARE = 0.1  # a document is hot when its violation is at least this share of the worst
-HOT_PASSES = 4  # visits to the hot documents between two passes over all that move
+SETTLED_SHARE = 0.3  # of the worst violation: shrink a bounded document whose gradient exceeds it
+HOT_SHARE = 0.1  # of the worst violation: documents that violate more are hot
+HOT_PASSES = 4  # visits to the hot documents between two passes over all active ones
 
 
 class Task(NamedTuple):
@@ -51,8 +51,8 @@ class Task(NamedTuple):
 def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
     """Visit every document ``n_sweeps`` times for ``LANES`` classes at once, in float32.
 
-    Changes ``beta`` (documents x lanes), ``W`` (features x lanes) and ``b`` in place; leaves in
-    ``margins`` the scores each document had at its last visit. A lane of box 0 stays at rest.
+    Changes ``beta`` (documents x lanes), ``W`` (features x lanes) and ``b`` in place, and writes
+    to ``margins`` the scores of each document at its last visit. A lane of box 0 does not change.
     """
     n = rows.scale.size
     order = np.arange(n).astype(np.uint32)
@@ -90,12 +90,12 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
 
 @compiled
 def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
-    """Descend on one class until its duality gap is at most ``tol`` times its primal objective.
+    """Solve one class until its duality gap is at most ``tol`` times its primal objective.
 
-    ``w`` and ``b`` must be what ``beta`` stands for. ``margins`` tell which documents still move:
-    where they are stale the first choice is worse, not the result. Changes ``beta``, ``w`` and
-    ``margins`` in place; returns the intercept, the number of passes, the primal objective and
-    the gap, the last two measured over all documents.
+    ``w`` and ``b`` must be the weights and the intercept of ``beta``. ``margins`` choose the first
+    active documents; stale ones cost time, not accuracy. Changes ``beta``, ``w`` and ``margins``
+    in place. Returns the intercept, the number of passes, and the primal objective and the gap
+    over all documents.
     """
     active = np.empty(beta.size, np.uint32)
     state = seeded(seed)
@@ -103,7 +103,7 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
     passes = 0
     share = 0.5
     while True:
-        # Far from the optimum the choice of documents is rough: not worth descending on for long.
+        # Far from the optimum the active set is a rough guess, so it is revised early.
         target = max(share * tol * primal, 0.1 * gap)
         left = max_passes - passes
         b, used = _descend(rows, task, bias, beta, w, b, margins, active, target, left, state)
@@ -117,11 +117,11 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
 
 @compiled
 def advance(rows, task, bias, beta, w, b, margins, target, max_passes, seed):
-    """Descend on one class over some of its documents while all others rest.
+    """Run coordinate descent on some documents of one class; the alphas of the others stay fixed.
 
-    ``w`` and ``b`` must be what the duals of all documents stand for, and ``margins`` the scores
-    of these. Leaves the gap of these documents at a tenth, or at ``target``. Changes ``beta`` and
-    ``w`` in place; returns the intercept.
+    ``w`` and ``b`` must be the weights and the intercept of all documents, and ``margins`` the
+    scores of these. Stops when the gap of these documents has fallen to a tenth or to ``target``.
+    Changes ``beta`` and ``w`` in place; returns the intercept.
     """
     _, gap = measure(rows, task, beta, margins)
     active, state = np.empty(beta.size, np.uint32), seeded(seed)
@@ -132,10 +132,10 @@ def advance(rows, task, bias, beta, w, b, margins, target, max_passes, seed):
 
 @compiled
 def judge(rows, task, beta, margins, violation):
-    """Write by how much each document violates optimality, -1 where it rests at a bound.
+    """Write how much each document violates optimality into ``violation``.
 
-    Returns the terms of these documents in the primal objective and in the gap. A document rests
-    where it is at a bound and its gradient points outward.
+    It is -1 for a document at a bound whose gradient points out of the box. Returns the terms of
+    these documents in the primal objective and in the gap.
     """
     for i in range(beta.size):
         upper, damping = _limits(rows, task, i)
@@ -148,14 +148,14 @@ def judge(rows, task, beta, margins, violation):
 
 @compiled
 def rebuild(rows, bias, beta, w):
-    """Write the weights that ``beta`` stands for into ``w``; return the intercept."""
+    """Write the weights of ``beta`` into ``w``; return the intercept."""
     w[:] = 0
     return add_up(rows, bias, beta, w)
 
 
 @compiled
 def add_up(rows, bias, beta, w):
-    """Add what ``beta`` stands for to the weights, in place; return what the intercept gains."""
+    """Add the weights of ``beta`` to ``w`` in place; return the change of the intercept."""
     b = 0.0
     for i in range(beta.size):
         if beta[i] != 0:
@@ -173,9 +173,9 @@ def score(rows, w, b, margins):
 
 @compiled
 def score_lanes(rows, W, b, margins):
-    """Write the scores of every document for ``LANES`` classes into ``margins``, a row for each.
+    """Write the scores (lanes x documents) of ``LANES`` classes into ``margins``.
 
-    The weights ``W`` are features x lanes, so that a nonzero is loaded once for all of them.
+    The weights ``W`` are (features x lanes), so a nonzero is loaded once for all classes.
     """
     total = np.empty(LANES)
     for i in range(margins.shape[1]):
@@ -198,10 +198,10 @@ def measure(rows, task, beta, margins):
 
 @compiled
 def _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, state):
-    """Pass over the documents that still move until the gap among them is at most ``target``.
+    """Pass over the active documents until their gap is at most ``target``.
 
-    Between two passes, the documents that moved most are visited a few times more. Returns the
-    intercept and the number of passes over all that move.
+    Between two passes, the hot documents are visited ``HOT_PASSES`` times. Changes ``beta``, ``w``,
+    ``active`` and ``state`` in place; returns the intercept and the number of passes.
     """
     violation = np.empty(beta.size, np.float32)
     highest, lowest = _violations(rows, task, beta, margins)
@@ -224,10 +224,10 @@ def _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, 
 
 @compiled
 def _visit_active(rows, task, bias, beta, w, b, active, m, highest, lowest, violation):
-    """Take a step on each active document and drop the settled ones, judged by the pass before.
+    """Take a step on each active document, and drop those settled by the bounds of the last pass.
 
-    Returns the intercept, how many documents stay active, the gap among them as it was met, and
-    the largest and the smallest projected gradient.
+    Returns the intercept, the number of documents that stay active, their gap before each step,
+    and the largest and smallest projected gradient.
     """
     bound_above, bound_below = _bound(highest, np.inf), _bound(lowest, -np.inf)
     highest, lowest, gap = 0.0, 0.0, 0.0
@@ -268,7 +268,7 @@ def _visit_hot(rows, task, bias, beta, w, b, active, n_hot):
 
 @compiled
 def _step(rows, i, y, alpha, gradient, upper, damping, bias, beta, w):
-    """Move one document to the best alpha while all others rest; return the change of beta."""
+    """Set one alpha to its optimum given all others; return the change of beta."""
     new = alpha - gradient / (rows.squared_length[i] + bias + damping)
     new = min(max(new, 0.0), upper)
     beta[i] = new * y
@@ -279,7 +279,7 @@ def _step(rows, i, y, alpha, gradient, upper, damping, bias, beta, w):
 
 @compiled
 def _bring_forward(active, m, violation, bar):
-    """Put the active documents of at least so much violation first; return how many there are."""
+    """Move the active documents of violation ``bar`` or more to the front; return their number."""
     n_hot = 0
     for s in range(m):
         i = active[s]
@@ -291,7 +291,7 @@ def _bring_forward(active, m, violation, bar):
 
 @compiled
 def _violations(rows, task, beta, margins):
-    """Return the largest and the smallest projected gradient over all documents."""
+    """Return the largest and smallest projected gradient over all documents."""
     highest, lowest = 0.0, 0.0
     for i in range(beta.size):
         upper, damping = _limits(rows, task, i)
@@ -304,7 +304,7 @@ def _violations(rows, task, beta, margins):
 
 @compiled
 def _choose_active(rows, task, beta, margins, highest, lowest, active):
-    """Write the documents that are not settled into ``active``; return how many there are."""
+    """Write the documents that are not settled into ``active``; return their number."""
     highest, lowest = _bound(highest, np.inf), _bound(lowest, -np.inf)
     m = 0
     for i in range(beta.size):
@@ -319,12 +319,13 @@ def _choose_active(rows, task, beta, margins, highest, lowest, active):
 
 @compiled
 def _is_settled(alpha, gradient, upper, highest, lowest):
+    """Return whether alpha is at a bound and its gradient points outward beyond the limits."""
     return (alpha <= 0 and gradient > highest) or (alpha >= upper and gradient < lowest)
 
 
 @compiled
 def _project(alpha, gradient, upper):
-    """Return the gradient, or zero where it points out of the box."""
+    """Return the gradient, or zero if it points out of the box."""
     if alpha <= 0:
         return min(gradient, 0.0)
     if alpha >= upper:
@@ -341,13 +342,14 @@ def _limits(rows, task, i):
 
 @compiled
 def _loss(excess, upper, damping):
+    """Return the cost of a document of margin ``excess + 1``."""
     slack = max(-excess, 0.0)
     return slack * slack / (2 * damping) if damping > 0 else upper * slack
 
 
 @compiled
 def _gap(alpha, excess, upper, damping):
-    """Return a document's term of the gap, written so that nothing cancels near the optimum."""
+    """Return a document's term of the gap, in a form without cancellation near the optimum."""
     slack = max(-excess, 0.0)
     if damping > 0:
         unbalanced = slack - damping * alpha
@@ -357,5 +359,5 @@ def _gap(alpha, excess, upper, damping):
 
 @compiled
 def _bound(violation, otherwise):
-    """Return how far outward a settled gradient points, given the worst violation."""
+    """Return the outward gradient beyond which a document is settled, given the worst violation."""
     return SETTLED_SHARE * violation if violation != 0 else otherwise

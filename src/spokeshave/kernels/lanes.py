@@ -1,9 +1,8 @@
 """Sixteen classes or cuts at a time: rows of a feature-major weight matrix as vectors.
 
-A row of ``W`` holds the weights of one feature for ``LANES`` classes, a cache line of float32, or
-for as many cuts in float64. numba leaves a loop of sixteen steps scalar, so the two loops that
-decide the speed are written in LLVM's vector types here: a nonzero is loaded once and serves all
-lanes.
+A row of ``W`` holds the weights of one feature for ``LANES`` classes (one cache line of float32) or
+for ``LANES`` cuts (float64). numba does not vectorise a loop of sixteen steps, so the two loops
+that decide the speed are written in LLVM's vector types: a nonzero is loaded once for all lanes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _FAST = ("reassoc", "contract", "nsz")
 def sum_rows(typing_context, W, indices, data, start, stop, out):
     """Write the sum of ``data[p] * W[indices[p]]`` for p in [start, stop) into ``out``.
 
-    ``data`` may be None: every value is then one.
+    If ``data`` is None, every value is one.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -44,7 +43,7 @@ def sum_rows(typing_context, W, indices, data, start, stop, out):
 def add_to_rows(typing_context, W, indices, data, start, stop, step):
     """Add ``data[p] * step`` to ``W[indices[p]]`` for p in [start, stop), in place.
 
-    ``data`` may be None: every value is then one.
+    If ``data`` is None, every value is one.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -63,7 +62,7 @@ def add_to_rows(typing_context, W, indices, data, start, stop, step):
 
 
 class _Rows:
-    """The arrays of one call as LLVM values, and how to read and write their vectors."""
+    """The arrays of one call as LLVM values, with methods to load and store their vectors."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
         self.builder = builder
@@ -77,14 +76,14 @@ class _Rows:
         self.vector = ir.VectorType(self.number, LANES)
 
     def address(self, p: Any) -> Any:
-        """Return where the row of the p-th nonzero begins."""
+        """Return the address of the row of W of the p-th nonzero."""
         W, indices = self.arrays[:2]
         feature = self.builder.zext(self.builder.load(self.builder.gep(indices, [p])), _INDEX)
         offset = self.builder.mul(feature, ir.Constant(_INDEX, LANES))
         return self.builder.bitcast(self.builder.gep(W, [offset]), self.vector.as_pointer())
 
     def vector_at(self, argument: int) -> Any:
-        """Return the address of the vector that an argument's array holds."""
+        """Return the address of an argument's array as a vector."""
         return self.builder.bitcast(self.arrays[argument], self.vector.as_pointer())
 
     def load(self, address: Any) -> Any:
@@ -94,7 +93,7 @@ class _Rows:
         self.builder.store(vector, address, align=4)
 
     def term(self, vector: Any, p: Any) -> Any:
-        """Return the vector times the p-th value, or as it is where there are no values."""
+        """Return the vector times the p-th value, or the vector itself if ``data`` is None."""
         data = self.arrays[2]
         if data is None:
             return vector
@@ -114,7 +113,7 @@ class _Rows:
 def _loop(
     builder: Any, start: Any, stop: Any, body: Callable[[Any, Any], Any], carried: Any = None
 ) -> Any:
-    """Emit ``for p in range(start, stop): carried = body(p, carried)``; return what is carried."""
+    """Emit ``for p in range(start, stop): carried = body(p, carried)``; return ``carried``."""
     before = builder.block
     head, inside, after = (builder.append_basic_block(name) for name in ("head", "body", "end"))
     builder.branch(head)

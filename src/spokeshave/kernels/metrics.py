@@ -1,8 +1,8 @@
-"""AUC, best F1 and precision from the order of the positives.
+"""AUC, best F1 and precision from the scores of positives and negatives.
 
-Only the positives are sorted. Each negative is then placed among them: how many negatives lie
-above each positive, and how many tie with it, is all that these measures depend on. The counts of
-two sets of negatives add up, so a collection may be counted in parts.
+Only the positives are sorted. Each negative is then placed among them: the measures depend only on
+the number of negatives above each positive and tied with it. The counts of two sets of negatives
+add up, so a collection can be counted in parts.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from spokeshave.kernels.compile import compiled
 
 @compiled
 def tally(scores, positives, table, top, counts):
-    """Write what the measures of each cut are made of into the rows of ``counts``.
+    """Write the counts behind the measures of each cut into the rows of ``counts``.
 
-    ``scores`` (cuts x documents) hold minus infinity for the positives, whose scores ascend along
+    ``scores`` (cuts x documents) are minus infinity for the positives, whose scores ascend along
     the rows of ``positives``. A row of counts: pairs won, then true and false positives at the best
     F1 and at 0, positives among the ``top`` highest scores, and the threshold of the best F1.
     """
@@ -33,10 +33,10 @@ def tally(scores, positives, table, top, counts):
 
 @compiled
 def place_cuts(scores, positives, table, reached, tied, above):
-    """Place the scores of each cut among its positives, as `tally` does; counts are added to.
+    """Place the scores of each cut among its positives and add to the counts, in place.
 
-    ``reached`` and ``tied`` (cuts x positives) are those of `place`, and ``above`` counts the
-    scores above 0. Those of other documents may be added to the same counts.
+    ``reached`` and ``tied`` (cuts x positives) are the counts of `place`; ``above`` counts the
+    scores above 0. Several batches of documents can be added to the same counts.
     """
     for c in range(scores.shape[0]):
         place(scores[c], positives[c], table, reached[c], tied[c])
@@ -45,13 +45,14 @@ def place_cuts(scores, positives, table, reached, tied, above):
 
 @compiled
 def sum_up(positives, reached, tied, above, n_negative, top, counts):
-    """Write what `tally` writes, given the counts of all negatives, however they were placed."""
+    """Write the counts of `tally`, given the `place_cuts` counts of all negatives."""
     for c in range(positives.shape[0]):
         _sum_up_cut(positives[c], reached[c], tied[c], above[c], n_negative, top, counts[c])
 
 
 @compiled
 def _sum_up_cut(positives, reached, tied, above, n_negative, top, counts):
+    """Write the counts of one cut; negatives below all positives lose to every positive."""
     below = n_negative - reached.sum()
     threshold, best_true, best_false = find_best_f1(positives, reached)
     counts[0] = win_pairs(positives, reached, tied) + np.float64(below) * positives.size
@@ -71,12 +72,13 @@ def _count_above(scores, threshold):
 
 @compiled
 def place(scores, positives, table, reached, tied):
-    """Place each score among the positives, which ascend; what is below them all counts nowhere.
+    """Place each score among the ascending positives; scores below all of them are not counted.
 
-    ``reached[r]`` counts the scores that reach r + 1 positives and no more, and ``tied[r]`` those
-    of them that equal the last one they reach. A table over equal widths tells where to look: the
-    same rounding puts a positive and a score of the same value in the same cell. The positives
-    must not be so large that their differences overflow.
+    Adds to ``reached[r]`` the number of scores that reach exactly r + 1 positives, and to
+    ``tied[r]`` the number of those that equal the last positive they reach. ``table`` is work
+    space: it divides the range of the positives into cells of equal width, in which a search
+    starts. Equal values fall in the same cell, because they are rounded alike. Differences of
+    positives must not overflow.
     """
     n_positive, n_cells = np.uint64(positives.size), np.uint64(table.size - 1)
     lowest, highest = positives[0], positives[n_positive - np.uint64(1)]
@@ -109,7 +111,7 @@ def place(scores, positives, table, reached, tied):
 def win_pairs(positives, reached, tied):
     """Return the pairs in which the positive is above the negative, ties counting half.
 
-    Negatives below all positives are left out: each of them adds a pair per positive.
+    Negatives below all positives are not included: each adds one pair per positive.
     """
     n_positive = positives.size
     won = 0.0
@@ -122,9 +124,9 @@ def win_pairs(positives, reached, tied):
 
 @compiled
 def find_best_f1(positives, reached):
-    """Return the threshold of the best F1, and the positives and negatives that reach it.
+    """Return the threshold of the best F1, and how many positives and negatives reach it.
 
-    The best threshold is the score of a positive; of equals it is the highest.
+    The best threshold is the score of a positive; of several equally good ones, the highest.
     """
     n_positive = positives.size
     best, best_true, best_false = -1.0, 0, 0
@@ -143,7 +145,7 @@ def find_best_f1(positives, reached):
 
 @compiled
 def count_top(positives, reached, tied, size):
-    """Return how many of the ``size`` highest scores are positives, ties shared out evenly."""
+    """Return how many of the ``size`` highest scores are positives; ties count in proportion."""
     taken = 0.0
     r = positives.size - 1
     above = 0.0

@@ -1,8 +1,8 @@
-"""Linear learners that see one document at a time, for one class with targets y in {-1, +1}.
+"""Online linear learners for one class with targets y in {-1, +1}.
 
-Each visits the documents in an order shuffled anew for every pass, and a step costs no more than
-the nonzeros of its document. They are the learners by whose weights Malik and Tarique ("Analysis
-of Sparsity in a Support Vector Machine Based Feature Selection Method") would rank features too.
+Every pass visits the documents in a new random order, and a step takes time proportional to the
+nonzeros of its document. Malik and Tarique ("Analysis of Sparsity in a Support Vector Machine
+Based Feature Selection Method") propose to rank features by the weights of these learners.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from spokeshave.kernels.compile import compiled
 from spokeshave.kernels.rows import add_row, dot
 from spokeshave.kernels.sorting import seeded, shuffle
 
-FURTHEST = 1e100  # by what factor a winnowed weight may part from its start: all stay finite
-DRIFT = 1e3  # how far a running sum of weights may part from one before it is taken anew
+FURTHEST = 1e100  # largest ratio of a Winnow weight to its start, so that all stay finite
+DRIFT = 1e3  # ratio to one at which a running sum of weights is computed again
 
 
 @compiled
 def learn_perceptron(rows, y, bias, w, max_passes, state):
-    """Add or take away every misjudged document until a pass finds none (Rosenblatt 1958).
+    """Add or subtract every misclassified document until a pass finds none (Rosenblatt 1958).
 
     ``bias`` is the squared value of a constant feature, as in ``kernels.descent``. Changes ``w``,
-    which must be zero at first, and the generator's ``state`` in place; returns the intercept and
-    how many mistakes the last pass made.
+    which must start at zero, and the generator's ``state`` in place; returns the intercept and the
+    number of mistakes in the last pass.
     """
     order = np.arange(y.size).astype(np.uint32)
     b, n_mistakes = 0.0, 0
@@ -42,11 +42,11 @@ def learn_perceptron(rows, y, bias, w, max_passes, state):
 
 @compiled
 def learn_bayes_point(rows, y, bias, mean, n_orders, max_passes, seed):
-    """Average the unit-length perceptrons of many orders of the documents.
+    """Average the unit-length perceptrons of many random orders of the documents.
 
-    They are spread over the version space, so that their mean comes near to its centre, the Bayes
-    point (Herbrich and Graepel, "Large scale Bayes point machines", NIPS 2000). A perceptron's
-    length includes its intercept. Adds to ``mean`` in place; returns the intercept.
+    The perceptrons are spread over the version space, so their mean approximates its centre, the
+    Bayes point (Herbrich and Graepel, "Large scale Bayes point machines", NIPS 2000). The length
+    includes the intercept. Adds to ``mean`` in place; returns the intercept.
     """
     state = seeded(seed)
     w = np.empty_like(mean)
@@ -65,13 +65,14 @@ def learn_bayes_point(rows, y, bias, mean, n_orders, max_passes, seed):
 
 @compiled
 def learn_winnow(rows, y, start, rate, w, max_passes, seed):
-    """Multiply the weights of the words in misjudged documents: Balanced Winnow.
+    """Train Balanced Winnow, which multiplies the weights of misclassified documents.
 
-    A word has a weight for the class and one against it; both begin at ``start``, and a document
-    is of the class when the sum of its values times their difference exceeds 1. A mistake
-    multiplies the one by ``rate`` and divides the other for every word of the document (Dagan,
-    Karov and Roth, "Mistake-driven learning in text categorization", EMNLP 1997; Littlestone
-    1988). Writes the difference into ``w``; returns how many mistakes the last pass made.
+    A feature has a weight for the class and one against it; both begin at ``start``. A document is
+    of the class if the sum of its values times the difference of the weights exceeds 1. A mistake
+    multiplies one weight by ``rate`` and divides the other, for every feature of the document
+    (Dagan, Karov and Roth, "Mistake-driven learning in text categorization", EMNLP 1997;
+    Littlestone 1988). Writes the difference into ``w``; returns the number of mistakes in the last
+    pass.
     """
     order = np.arange(y.size).astype(np.uint32)
     state = seeded(seed)
@@ -98,9 +99,9 @@ def learn_winnow(rows, y, start, rate, w, max_passes, seed):
 
 @compiled
 def learn_widrow_hoff(rows, y, rate, average, seed):
-    """Step down the squared error of each document once, towards 1 for the class and 0 else.
+    """Take one gradient step on the squared error of each document; targets are 1 and 0.
 
-    Adds to ``average`` the mean of the weights before, between and after all steps (Lewis,
+    Adds to ``average`` the mean of the weight vectors before and after every step (Lewis,
     Schapire, Callan and Papka, "Training algorithms for linear text classifiers", SIGIR 1996).
     """
     n = y.size
@@ -111,18 +112,18 @@ def learn_widrow_hoff(rows, y, rate, average, seed):
         i = order[t]
         step = -2 * rate * _error(y[i], dot(rows, i, w))
         add_row(rows, i, step, w)
-        # A step is in all weight vectors that come after it.
+        # A step is part of all later weight vectors.
         add_row(rows, i, step * (n - t) / (n + 1), average)
 
 
 @compiled
 def learn_exponentiated_gradient(rows, y, rate, average, seed):
-    """Do as Widrow and Hoff, with weights that are multiplied and always sum to one.
+    """Train like Widrow and Hoff, with multiplicative steps and weights that sum to one.
 
-    The weights are ``u / total`` (Kivinen and Warmuth's EG, in the form of Lewis et al. 1996). A
-    word's mean is brought up to date only when it moves: until then it has gained u times the sum
-    of 1 / total. Writes the mean into ``average``, whose last entry is that of a feature that
-    never moves and is no part of the sum.
+    The weights are ``u / total`` (Kivinen and Warmuth's EG, in the form of Lewis et al. 1996). The
+    mean of a weight is updated only when the weight changes; in between it grows by u times the
+    sum of 1 / total. Writes the mean into ``average``. The last entry of ``average`` belongs to a
+    feature that never changes and is not part of the sum.
     """
     n = y.size
     order = np.arange(n).astype(np.uint32)
@@ -154,12 +155,12 @@ def _bounded(weight, start):
     return min(max(weight, start / FURTHEST), start * FURTHEST)
 
 
-# ``data`` is an argument of its own here: numba prunes the test for None when it compiles.
+# ``data`` is a separate argument so that numba prunes the test for None when it compiles.
 
 
 @compiled
 def _multiply(indices, data, start, stop, step, u, average, since, elapsed):
-    """Multiply the weights of one document's words; return by how much their sum grew."""
+    """Multiply the weights of one document's features; return the change of their sum."""
     growth = 0.0
     for p in range(start, stop):
         j = indices[p]
@@ -176,7 +177,7 @@ def _multiply(indices, data, start, stop, step, u, average, since, elapsed):
 
 @compiled
 def _bring_up_to_date(u, average, since, elapsed):
-    """Add what each word has gained since it last moved, and count from zero again."""
+    """Update the mean of every weight up to ``elapsed``, and reset ``since`` to zero, in place."""
     for j in range(u.size):
         average[j] += u[j] * (elapsed - since[j])
         since[j] = 0

@@ -1,4 +1,4 @@
-"""Sums of weights over the words of documents."""
+"""Scores of documents under sparse weights."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from spokeshave.kernels.compile import compiled
 
 @compiled
 def add_weights(indptr, words, values, starts, classes, weights, scores, squares):
-    """Add up, for each document, the weights of its words in each class.
+    """Add the weights of each document's words to its score of each class, in place.
 
-    Word j has ``weights[starts[j] : starts[j + 1]]``, of the classes in the same places. A weight
-    times the value of the word goes to ``scores`` (documents x classes), the square of the value
-    to ``squares``, unless that is None. Where ``values`` is None, every value is one.
+    Word j has the weights ``weights[starts[j] : starts[j + 1]]`` for the classes in the same slice
+    of ``classes``. A weight times the value of the word is added to ``scores``
+    (documents x classes), the squared value to ``squares`` unless it is None. If ``values`` is
+    None, every value is one.
     """
     for row in range(np.uint64(indptr.size - 1)):
         for p in range(np.uint64(indptr[row]), np.uint64(indptr[row + np.uint64(1)])):

@@ -1,4 +1,4 @@
-"""The order of the features of a class."""
+"""Ranking of the features of a class by score."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from spokeshave.kernels.compile import compiled
 
 
 def order_nonzero(scores: NDArray[np.float64]) -> NDArray[np.uint32]:
-    """Return the features of nonzero score, the highest first, equals by their number.
+    """Return the features of nonzero score, highest first, ties in ascending order of feature.
 
-    Sorting whole numbers is several times faster than sorting the features of real ones: a number
-    holds a score rounded to float32 and the feature.
+    Sorting integer keys is several times faster than an argsort of floats. A key holds the score,
+    rounded to float32, and the feature.
 
     Examples
     --------
@@ -30,10 +30,10 @@ def order_nonzero(scores: NDArray[np.float64]) -> NDArray[np.uint32]:
 
 @compiled
 def pack(scores, bits, keys):
-    """Write a key that ascends as the score descends for each nonzero score; return how many."""
+    """Write a key for each nonzero score, ascending as scores descend; return their number."""
     n = np.uint64(0)
     for j in range(np.uint64(scores.size)):
-        # the bits of a float as a number ascend with it, but for the sign
+        # apart from the sign, the bits of a float read as an integer ascend with its value
         descending = bits[j] if bits[j] >> np.uint32(31) else bits[j] ^ np.uint32(0x7FFFFFFF)
         keys[n] = np.uint64(descending) << np.uint64(32) | j
         n += np.uint64(scores[j] != 0)
@@ -42,7 +42,7 @@ def pack(scores, bits, keys):
 
 @compiled
 def unpack(keys, scores, features):
-    """Write the features of sorted keys, those of equal key in the order of their exact scores."""
+    """Write the features of sorted keys; equal rounded scores are ordered by the exact ones."""
     for q in range(keys.size):
         j = np.uint32(keys[q] & np.uint64(0xFFFFFFFF))
         at = q

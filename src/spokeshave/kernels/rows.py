@@ -1,4 +1,4 @@
-"""Documents as rows of a CSR matrix, whole or with some features left out."""
+"""Documents as rows of a CSR matrix: products with weights, and removal of rows and features."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ DROPPED = np.uint32(2**32 - 1)
 
 
 class Rows(NamedTuple):
-    """Documents as CSR rows, ``data`` None where all values of a row equal its ``scale``.
+    """Documents in CSR form.
 
-    ``indices``, uint32, are None where every row has all features: descent on a table of a few
+    A value is ``data`` times the ``scale`` of its row; ``data`` is None if it is 1 everywhere.
+    ``indices`` (uint32) are None if every row has all features: descent on a table of a few
     columns then takes a third of the time.
 
-    Positions and features are unsigned: numba then needs no test for a negative index, which
-    makes the loops over nonzeros a third faster.
+    Positions and features are unsigned, so numba needs no test for a negative index. That makes
+    loops over nonzeros a third faster.
     """
 
     indptr: NDArray[np.uint64]
@@ -33,9 +34,9 @@ class Rows(NamedTuple):
 def make_rows(
     indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], weight: NDArray[np.float64]
 ) -> Rows:
-    """Return the rows of a CSR matrix, without their values where a scale per row will do."""
+    """Return the rows of a CSR matrix; ``data`` is dropped if each row has only one value."""
     indptr = indptr.astype(np.uint64)
-    # A view of the same numbers: a copy would double the memory of a large collection.
+    # A view: a copy would double the memory of a large collection.
     indices = indices.view(np.uint32) if indices.itemsize == 4 else indices.astype(np.uint32)
     scale, squared_length = np.empty((2, weight.size))
     measure_length(indptr, data, squared_length)
@@ -45,7 +46,7 @@ def make_rows(
 
 
 def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
-    """Return the rows of a dense table, zeros and all."""
+    """Return the rows of a dense table, zeros included."""
     n, d = X.shape
     indptr, data = np.arange(n + 1, dtype=np.uint64) * np.uint64(d), np.ascontiguousarray(X).ravel()
     squared_length = np.empty(n)
@@ -54,7 +55,7 @@ def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
 
 
 def copy_rows(rows: Rows) -> Rows:
-    """Return rows that may be changed in place; the weights, which are not, are shared."""
+    """Return a copy that can be changed in place; it shares ``weight``, which never changes."""
     data = None if rows.data is None else rows.data.copy()
     scale, squared_length = rows.scale.copy(), rows.squared_length.copy()
     return Rows(rows.indptr.copy(), rows.indices.copy(), data, scale, squared_length, rows.weight)
@@ -62,7 +63,7 @@ def copy_rows(rows: Rows) -> Rows:
 
 @compiled
 def find_scale(indptr, data, scale):
-    """Return whether the values of each row are all alike; write the value of each row."""
+    """Write the value of each row into ``scale``; return whether every row has only one value."""
     for i in range(scale.size):
         start, stop = indptr[i], indptr[i + 1]
         scale[i] = data[start] if start < stop else 1.0
@@ -74,7 +75,7 @@ def find_scale(indptr, data, scale):
 
 @compiled
 def measure_length(indptr, data, squared_length):
-    """Write the squared Euclidean length of each row."""
+    """Write the squared Euclidean length of each row into ``squared_length``."""
     for i in range(squared_length.size):
         total = 0.0
         for p in range(indptr[i], indptr[i + 1]):
@@ -83,36 +84,8 @@ def measure_length(indptr, data, squared_length):
 
 
 @compiled
-def dot(rows, i, w):
-    """Return the inner product of row i and the weights."""
-    start, stop = rows.indptr[i], rows.indptr[i + 1]
-    return rows.scale[i] * _weighted_sum(rows.indices, rows.data, start, stop, w)
-
-
-@compiled
-def add_row(rows, i, step, w):
-    """Add ``step`` times row i to the weights, in place."""
-    start, stop = rows.indptr[i], rows.indptr[i + 1]
-    _step_along(rows.indices, rows.data, start, stop, step * rows.scale[i], w)
-
-
-@compiled
-def drop_features(indptr, indices, data, number):
-    """Drop the features whose new number is ``DROPPED`` and renumber the others, in place."""
-    start, q = indptr[0], np.uint64(0)
-    for i in range(np.uint64(indptr.size - 1)):
-        stop = indptr[i + np.uint64(1)]
-        for p in range(start, stop):
-            indices[q] = number[indices[p]]
-            if data is not None:
-                data[q] = data[p]
-            q += np.uint64(indices[q] != DROPPED)
-        start, indptr[i + np.uint64(1)] = stop, q
-
-
-@compiled
 def rescale(indptr, data, unit, scale, squared_length):
-    """Write the squared length of each row; if ``unit``, first scale the row to length one."""
+    """Write the squared length of each row; if ``unit``, first change its scale to length one."""
     for i in range(np.uint64(scale.size)):
         squares = 0.0
         for p in range(indptr[i], indptr[i + np.uint64(1)]):
@@ -124,7 +97,21 @@ def rescale(indptr, data, unit, scale, squared_length):
         squared_length[i] = length * length
 
 
-# ``indices`` and ``data`` are arguments of their own here: numba prunes the tests for None when it
+@compiled
+def dot(rows, i, w):
+    """Return the inner product of row i and ``w``."""
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    return rows.scale[i] * _weighted_sum(rows.indices, rows.data, start, stop, w)
+
+
+@compiled
+def add_row(rows, i, step, w):
+    """Add ``step`` times row i to ``w``, in place."""
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    _step_along(rows.indices, rows.data, start, stop, step * rows.scale[i], w)
+
+
+# ``indices`` and ``data`` are separate arguments so that numba prunes the tests for None when it
 # compiles.
 
 
@@ -157,8 +144,22 @@ def _feature(indices, start, p):
 
 
 @compiled
+def drop_features(indptr, indices, data, number):
+    """Replace each feature j by ``number[j]`` and drop it if that is ``DROPPED``, in place."""
+    start, q = indptr[0], np.uint64(0)
+    for i in range(np.uint64(indptr.size - 1)):
+        stop = indptr[i + np.uint64(1)]
+        for p in range(start, stop):
+            indices[q] = number[indices[p]]
+            if data is not None:
+                data[q] = data[p]
+            q += np.uint64(indices[q] != DROPPED)
+        start, indptr[i + np.uint64(1)] = stop, q
+
+
+@compiled
 def keep_rows(indptr, indices, data, kept):
-    """Drop the rows that are not kept, in place; return how many are left."""
+    """Drop the rows whose ``kept`` is false, in place; return the number of rows left."""
     q, r, start = np.uint64(0), np.uint64(0), indptr[0]
     for i in range(np.uint64(kept.size)):
         stop = indptr[i + np.uint64(1)]
@@ -175,15 +176,8 @@ def keep_rows(indptr, indices, data, kept):
 
 
 @compiled
-def count_features(indices, frequency):
-    """Add to ``frequency`` how often each feature occurs."""
-    for p in range(np.uint64(indices.size)):
-        frequency[indices[p]] += 1
-
-
-@compiled
 def gather_rows(indptr, indices, data, chosen, out_indices, out_data):
-    """Write the cells of the chosen rows one after the other."""
+    """Write the indices and values of the chosen rows, one row after the other."""
     q = np.uint64(0)
     for c in range(np.uint64(chosen.size)):
         i = np.uint64(chosen[c])
@@ -192,3 +186,10 @@ def gather_rows(indptr, indices, data, chosen, out_indices, out_data):
             if data is not None:
                 out_data[q] = data[p]
             q += np.uint64(1)
+
+
+@compiled
+def count_features(indices, frequency):
+    """Add the number of occurrences of each feature to ``frequency``, in place."""
+    for p in range(np.uint64(indices.size)):
+        frequency[indices[p]] += 1

@@ -1,4 +1,9 @@
-"""Class counts at values, local probabilities, and Bi-Normal Separation of a column."""
+"""Levels of a column, the local probability of a class at each, and Bi-Normal Separation.
+
+A level is a distinct value of a column. Every column has two more, the bins ``ZERO`` (implicit
+zeros of sparse rows) and ``MISSING``, before its values. Forman, Scholz and Rajaram, "Feature
+shaping for linear SVM classifiers", KDD 2009.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +13,15 @@ from spokeshave.kernels.compile import compiled
 from spokeshave.kernels.sorting import sort_pairs, write_keys
 
 ZERO, MISSING, N_BINS = 0, 1, 2
-UNRANKED = np.uint32(2**32 - 1)
-FEW_VALUES = 16  # so many are told apart faster one by one than by sorting the column
+UNRANKED = UNKNOWN = np.uint32(2**32 - 1)  # no rank, no level
+FEW_VALUES = 16  # up to so many, comparing them one by one is faster than sorting the column
 
 
 @compiled
 def take_columns(indices, data, free, positions, values):
-    """Write the cells of each column, in the order of the rows: where they are, and their values.
+    """Write the position and the value of each cell, column by column, in the order of the rows.
 
-    ``free`` holds where each column begins, and is moved on.
+    ``free`` holds the start of each column and is moved to its end.
     """
     for p in range(np.uint64(indices.size)):
         j = np.uint64(indices[p])
@@ -29,8 +34,8 @@ def take_columns(indices, data, free, positions, values):
 def rank_columns(starts, values, first, last, rank, n_levels):
     """Write the rank of each cell among the distinct values of its column, and count the levels.
 
-    The distinct values of a column, ascending, take the place of its first values. A missing value
-    has the rank ``UNRANKED``.
+    The first entries of a column in ``values`` are overwritten with its distinct values,
+    ascending. A missing value has the rank ``UNRANKED``.
     """
     longest = FEW_VALUES
     for j in range(first, last):
@@ -48,7 +53,7 @@ def rank_columns(starts, values, first, last, rank, n_levels):
 
 @compiled
 def rank_few(column, known, place, ranks):
-    """Rank a column of few distinct values; return how many there are, or -1 if they are many."""
+    """Rank a column of few distinct values; return their number, or -1 if there are too many."""
     count = np.uint64(0)
     for q in range(np.uint64(column.size)):
         value = column[q]
@@ -82,7 +87,7 @@ def rank_few(column, known, place, ranks):
 
 @compiled
 def rank_many(column, known, keys, items, spare_keys, spare_items, ranks):
-    """Rank a column by sorting it; return how many distinct values there are."""
+    """Rank a column by sorting it; return the number of distinct values."""
     n = 0
     for q in range(column.size):
         ranks[q] = UNRANKED
@@ -106,9 +111,9 @@ def rank_many(column, known, keys, items, spare_keys, spare_items, ranks):
 def write_levels(
     starts, positions, distinct, rank, first, last, level_starts, values, sizes, level_of
 ):
-    """Write value and size of each level of some columns, and the level of each of their cells.
+    """Write the value and size of each level of some columns, and the level of each of their cells.
 
-    ``distinct`` and ``rank`` are what ``rank_columns`` has found; sizes are zero before.
+    ``distinct`` and ``rank`` are the results of `rank_columns`; ``sizes`` must be zero.
     """
     for j in range(first, last):
         bins = level_starts[j]
@@ -124,7 +129,7 @@ def write_levels(
 
 @compiled
 def count_positives(indptr, level_of, documents, starts, zero_level, positives):
-    """Write how many of some documents have each level."""
+    """Write the number of the given documents at each level into ``positives``."""
     positives[:] = 0
     for i in documents:
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
@@ -136,17 +141,14 @@ def count_positives(indptr, level_of, documents, starts, zero_level, positives):
         positives[zero_level[j]] += documents.size - stored
 
 
-UNKNOWN = np.uint32(2**32 - 1)
-
-
 @compiled
 def estimate(starts, sizes, positives, reach, prior, probability):
     """Write the probability of a class at each level of each column.
 
-    Documents stand in the order of their values. A level's window holds its own documents,
-    ``reach[j]`` documents below them and as many above; a level that the edge of the window cuts
-    counts in proportion, which is what rows in random order would give on average. Of n documents
-    in the window, p of the class, the estimate is (p + 1) / (n + 2); of none it is the prior. Bins
+    The window of a level holds its own documents, the ``reach[j]`` documents of the next lower
+    values and as many of the next higher ones. A level that the edge of the window cuts counts in
+    proportion, which is the mean over random orders of equal values. With n documents in the
+    window, p of them of the class, the estimate is (p + 1) / (n + 2), or the prior if n is 0. Bins
     have no neighbours.
     """
     for j in range(starts.size - 1):
@@ -159,7 +161,7 @@ def estimate(starts, sizes, positives, reach, prior, probability):
         n_documents = 0
         for level in range(first, end):
             n_documents += sizes[level]
-        low, n_low, p_low = first, 0, 0  # the level with the window's lower edge; what is below it
+        low, n_low, p_low = first, 0, 0  # the level at the window's lower edge; counts below it
         high, n_high, p_high = first, 0, 0
         n_below = 0
         for level in range(first, end):
@@ -180,10 +182,11 @@ def estimate(starts, sizes, positives, reach, prior, probability):
 
 @compiled
 def look_up(indices, data, starts, values, is_nominal, left, share):
-    """Write which level each cell is at or just above, and how far on its way to the next.
+    """Write the level at or just below each cell into ``left``, and interpolation weights.
 
-    A value beyond the known ones is at the nearest, one that is missing in the bin for such. A
-    nominal value that is not known, or one of a column without any, is at no level: ``UNKNOWN``.
+    ``share`` is the weight of the next level. A value beyond the known ones is clamped to the
+    nearest, a missing one has the bin ``MISSING``. A nominal value that is not known, or any value
+    of a column without levels, is ``UNKNOWN``.
     """
     for p in range(np.uint64(indices.size)):
         j = np.uint64(indices[p])
@@ -211,10 +214,10 @@ def look_up(indices, data, starts, values, is_nominal, left, share):
 
 @compiled
 def draw(indices, left, share, probability, prior, is_log, base, factor, image):
-    """Write the image of each cell that ``look_up`` has found.
+    """Write the image of each cell, given the levels of `look_up`.
 
-    The probability there, or its log odds, less ``base[j]``, times ``factor[j]``. Where ``share``
-    is None every cell is at a level.
+    The image is the interpolated probability, or its log odds, minus ``base[j]``, times
+    ``factor[j]``. If ``share`` is None, every cell is exactly at a level.
     """
     for p in range(np.uint64(left.size)):
         at = np.uint64(left[p])
@@ -234,11 +237,11 @@ def draw(indices, left, share, probability, prior, is_log, base, factor, image):
 def separate(
     starts, sizes, positives, images, tolerance, z_true, z_false, separation, lowest, highest
 ):
-    """Write the separation of each column, and the lowest and highest image of its documents.
+    """Write the BNS of each column, and the lowest and highest image of its documents.
 
-    ``z_true[n]`` is what the inverse normal distribution makes of the rate of n positives, and
-    ``z_false`` of negatives. A threshold lies between two images that differ by more than the
-    ``tolerance``; with all documents on one side it separates nothing.
+    ``z_true[n]`` is the inverse normal distribution at the rate of n positives, ``z_false[n]`` of n
+    negatives. A threshold lies between two images that differ by more than ``tolerance``; a column
+    without a threshold has separation 0.
     """
     longest = 0
     for j in range(separation.size):

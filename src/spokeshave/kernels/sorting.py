@@ -1,4 +1,4 @@
-"""Sorting and shuffling in place."""
+"""Radix sort of pairs and seeded shuffling, in place."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from spokeshave.kernels.compile import compiled
 
-FEW = 40  # so many are sorted faster by insertion
+FEW = 40  # up to so many, insertion sort is faster
 SIGN = np.uint64(1) << np.uint64(63)
 
 
 @compiled
 def write_keys(values, keys):
-    """Write whole numbers that ascend as the values do, which are not NaN; -0 equals 0."""
+    """Write integer keys that ascend with the values; -0 and 0 share a key, NaN is not allowed."""
     bits = values.view(np.uint64)
     for i in range(np.uint64(values.size)):
         positive = bits[i] < SIGN or bits[i] == SIGN
@@ -21,7 +21,7 @@ def write_keys(values, keys):
 
 @compiled
 def sort_pairs(keys, items, spare_keys, spare_items):
-    """Sort keys in place, and the items with them; items of equal keys keep their order."""
+    """Sort keys and their items in place by a stable radix sort; ``spare_*`` are work space."""
     if keys.size <= FEW:
         insert_pairs(keys, items)
         return
@@ -44,7 +44,7 @@ def sort_pairs(keys, items, spare_keys, spare_items):
 
 @compiled
 def insert_pairs(keys, items):
-    """Sort keys in place, and the items with them, by insertion."""
+    """Sort keys and their items in place by insertion; the sort is stable."""
     for i in range(1, keys.size):
         key, item = keys[i], items[i]
         at = i
@@ -56,7 +56,7 @@ def insert_pairs(keys, items):
 
 @compiled
 def deal_pairs(keys, items, shift, new_keys, new_items):
-    """Write the pairs in the order of one byte of their keys."""
+    """Write the pairs sorted by one byte of their keys; equal bytes keep their order."""
     free = np.zeros(257, np.uint64)
     for i in range(np.uint64(keys.size)):
         free[(keys[i] >> shift & np.uint64(255)) + np.uint64(1)] += np.uint64(1)
@@ -71,13 +71,13 @@ def deal_pairs(keys, items, shift, new_keys, new_items):
 
 @compiled
 def seeded(seed):
-    """Return the state of a generator of our own: numba's differs from thread to thread."""
+    """Return the state of a random generator; numba's own state differs between threads."""
     return np.array([np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)])
 
 
 @compiled
 def shuffle(items, m, state):
-    """Shuffle the first m items in place (Fisher and Yates, xorshift64)."""
+    """Shuffle the first m items and advance the state, in place (Fisher-Yates, xorshift64)."""
     x = state[0]
     for s in range(m - 1, 0, -1):
         x ^= x << np.uint64(13)

@@ -1,9 +1,9 @@
 """Text to token ids.
 
-Documents arrive as one buffer of UTF-8 bytes. A token is a maximal run of alphanumeric characters;
-ASCII letters are lowered here, all others before. The vocabulary is a hash table with linear
-probing that never takes two tokens for one: the first eight bytes of a token, padded with zeros,
-are its key, so short tokens are their keys, and longer ones are compared byte by byte.
+Documents arrive as one buffer of UTF-8 bytes. A token is a maximal run of alphanumeric characters.
+ASCII letters are converted to lower case here, all others before. The vocabulary is a hash table
+with linear probing, and it is exact: a token of up to eight bytes is its own key, and longer tokens
+of equal key are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ONE, _EIGHT = np.uint64(1), np.uint64(8)
 
 
 class Alphabet(NamedTuple):
-    """What a character is: ``byte`` of UTF-8 bytes, ``wide`` of code points beyond ASCII.
+    """The class of every character.
 
-    ``byte`` gives the lower-case form of an ASCII letter or digit, 1 for a byte of a character
-    beyond ASCII, 0 for all else; ``wide`` tells which code points are alphanumeric.
+    ``byte`` maps an ASCII letter or digit to its lower-case form, a byte of a character beyond
+    ASCII to 1, and any other byte to 0. ``wide`` flags the alphanumeric code points beyond ASCII.
     """
 
     byte: NDArray[np.uint8]
@@ -36,8 +36,8 @@ class Alphabet(NamedTuple):
 class Words(NamedTuple):
     """A vocabulary: token t is ``letters[ends[t] : ends[t + 1]]``, in UTF-8.
 
-    ``slots`` is the hash table, a token or -1 each, and ``keys`` the key of the token in each
-    slot. Arrays may be longer than they are filled: ``size`` holds the number of tokens.
+    ``slots`` is the hash table, each slot a token or -1, and ``keys`` the key of the token in each
+    slot. Arrays may have spare capacity: ``size`` holds the number of tokens.
     """
 
     letters: NDArray[np.uint8]
@@ -48,7 +48,7 @@ class Words(NamedTuple):
 
 
 def empty_words(capacity: int = 1 << 12) -> Words:
-    """Return a vocabulary of no tokens with room for ``capacity``, a power of two."""
+    """Return an empty vocabulary for up to ``capacity`` tokens, a power of two."""
     return Words(
         np.empty(8 * capacity, np.uint8),
         np.zeros(capacity + 1, np.int64),
@@ -58,8 +58,8 @@ def empty_words(capacity: int = 1 << 12) -> Words:
     )
 
 
-# Loops over tokens unpack tuples of arrays first: numba would count references to every array of
-# the tuple at each turn, which costs as much as the work itself.
+# Loops over tokens unpack tuples of arrays first: otherwise numba counts references to every array
+# of the tuple in each iteration, which costs as much as the work itself.
 
 
 @compiled
@@ -67,16 +67,16 @@ def scan(text, document_ends, alphabet, words):
     """Return the distinct tokens of each document with their counts, and the vocabulary.
 
     Returns ``indptr, tokens, counts, words``: rows of token ids in order of first occurrence.
-    ``words`` is changed in place while it has room; the one returned is to be used.
+    ``words`` is changed in place until it has to grow, so use the vocabulary that is returned.
 
-    A document is split, then its tokens are looked up, then counted: three plain loops over small
-    arrays are three times faster than one loop that does all.
+    Each document is split, then its tokens are looked up, then counted: three plain loops over
+    small arrays are three times faster than one loop that does all.
     """
     indptr = np.zeros(document_ends.size + 1, np.int64)
-    most = text.size // 2 + document_ends.size  # tokens are apart, but not those of two documents
+    most = text.size // 2 + document_ends.size  # a separator after each token but a document's last
     tokens = np.empty(most, np.int32)
     counts = np.empty(most, np.int32)
-    place = np.empty(0, np.int64)  # where in ``tokens`` a token was written last
+    place = np.empty(0, np.int64)  # the last position in ``tokens`` of each token
     starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
     begin = 0
     for document, end in enumerate(document_ends):
@@ -94,7 +94,7 @@ def scan(text, document_ends, alphabet, words):
 
 @compiled
 def find_known(text, document_ends, alphabet, words):
-    """Return the distinct tokens of each document that a vocabulary holds, with their counts.
+    """Return the distinct known tokens of each document with their counts.
 
     Returns ``indptr, tokens, counts``: rows of token ids in order of first occurrence.
     """
@@ -125,7 +125,10 @@ def find_known(text, document_ends, alphabet, words):
 
 @compiled
 def absorb(words, other, alphabet):
-    """Add the tokens of another vocabulary; return the id here of each, and the vocabulary."""
+    """Add the tokens of ``other`` to ``words``; return their ids in it, and the vocabulary.
+
+    ``words`` is changed in place until it has to grow, so use the vocabulary that is returned.
+    """
     n = other.size[0]
     words = _reserve(words, n, other.ends[n])
     starts, stops, keys = _list_tokens(other, alphabet.byte)
@@ -136,7 +139,7 @@ def absorb(words, other, alphabet):
 
 @compiled
 def look_up(words, other, alphabet):
-    """Return the id here of each token of another vocabulary, -1 where there is none."""
+    """Return the id in ``words`` of each token of ``other``, -1 if it has none."""
     letters, ends, keys, slots, _ = words
     text, byte = other.letters, alphabet.byte
     starts, stops, token_keys = _list_tokens(other, byte)
@@ -149,7 +152,7 @@ def look_up(words, other, alphabet):
 
 @compiled
 def join_tokens(words, tokens):
-    """Return the letters of the given tokens with a line feed after each."""
+    """Return the bytes of the given tokens with a line feed after each."""
     letters, ends = words.letters, words.ends
     length = 0
     for t in tokens:
@@ -167,7 +170,7 @@ def join_tokens(words, tokens):
 
 @compiled
 def count_kept(indptr, tokens, columns):
-    """Return how many tokens of each row have a column of at least 0."""
+    """Return the number of tokens of each row whose column is not -1."""
     kept = np.zeros(indptr.size - 1, np.int64)
     for row in range(kept.size):
         for p in range(indptr[row], indptr[row + 1]):
@@ -177,10 +180,10 @@ def count_kept(indptr, tokens, columns):
 
 @compiled
 def sort_rows(indptr, tokens, counts, columns, n_columns, begins, out_indices, out_counts):
-    """Write rows of columns in ascending order, tokens of column -1 left out.
+    """Write the rows with ascending columns, without the tokens of column -1.
 
     A counting sort over all rows at once: entries go to their columns, columns back to the rows.
-    ``begins`` tells where each row is to begin.
+    ``begins`` is the start of each row in the output.
     """
     bucket = np.zeros(n_columns + 1, np.int64)
     for token in tokens:
@@ -207,6 +210,7 @@ def sort_rows(indptr, tokens, counts, columns, n_columns, begins, out_indices, o
 
 @compiled
 def _longest(document_ends):
+    """Return the length of the longest document in bytes."""
     longest, start = 0, 0
     for stop in document_ends:
         longest, start = max(longest, stop - start), stop
@@ -215,7 +219,7 @@ def _longest(document_ends):
 
 @compiled
 def _split(text, start, stop, byte, wide, starts, ends, keys):
-    """Write start, end and key of every token in a stretch of text; return how many there are."""
+    """Write the start, end and key of every token in a slice of text; return their number."""
     p, stop = np.uint64(start), np.uint64(stop)
     n = np.uint64(0)
     while True:
@@ -251,7 +255,7 @@ def _split(text, start, stop, byte, wide, starts, ends, keys):
 
 @compiled
 def _intern(ids, text, starts, stops, token_keys, byte, words):
-    """Write the id of each token, a new one where it is not there yet; there must be room."""
+    """Write the id of each token, adding new ones; ``words`` must have the capacity."""
     letters, ends, keys, slots, size = words
     for i in range(ids.size):
         start, stop, key = starts[i], stops[i], token_keys[i]
@@ -263,7 +267,7 @@ def _intern(ids, text, starts, stops, token_keys, byte, words):
 
 @compiled
 def _count(tokens, counts, place, row, n):
-    """Make the n tokens from ``row`` on distinct, in place; write counts; return where they end."""
+    """Make the n tokens from ``row`` on distinct, in place; write counts; return their end."""
     filled = row
     for p in range(row, row + n):
         t = tokens[p]
@@ -309,13 +313,13 @@ def _make_key(text, start, end, byte):
 
 @compiled
 def _width(lead):
-    """Return how many bytes a character beyond ASCII takes, from its first byte."""
+    """Return the number of bytes of a character beyond ASCII, given the first."""
     return np.uint64(2) if lead < 0xE0 else np.uint64(3) if lead < 0xF0 else np.uint64(4)
 
 
 @compiled
 def _code_point(text, p):
-    """Return the character beyond ASCII that begins at p."""
+    """Return the code point of the character beyond ASCII at position p."""
     width = _width(text[p])
     code = np.uint64(text[p]) & (np.uint64(0xFF) >> (width + _ONE))
     for q in range(p + _ONE, p + width):
@@ -330,7 +334,7 @@ def _lower(letter, byte):
 
 @compiled
 def _find(text, start, end, key, byte, letters, ends, keys, slots):
-    """Return the slot of a token, or the empty one where it belongs."""
+    """Return the slot of a token, or the empty slot to put it in."""
     mask = np.uint64(slots.size - 1)
     slot = _first_slot(key, mask)
     while True:
@@ -377,7 +381,7 @@ def _add(text, start, stop, key, byte, letters, ends, keys, slots, size, slot):
 
 @compiled
 def _reserve(words, n_tokens, n_letters):
-    """Return the vocabulary with room for so many more tokens and letters."""
+    """Return the vocabulary with capacity for so many more tokens and letters."""
     letters, ends, keys, slots, size = words
     n_letters += ends[size[0]]
     if n_letters > letters.size:
@@ -393,7 +397,7 @@ def _reserve(words, n_tokens, n_letters):
 
 @compiled
 def _rehash(old_keys, old_slots, n_slots):
-    """Return the same tokens in a larger table."""
+    """Return keys and slots of the same tokens in a larger table."""
     keys = np.empty(n_slots, np.uint64)
     slots = np.full(n_slots, _EMPTY)
     mask = np.uint64(n_slots - 1)

@@ -1,4 +1,4 @@
-"""From a fitted estimator or pipeline to the model that a file holds."""
+"""Export of a fitted estimator or pipeline as a Model."""
 
 from __future__ import annotations
 
@@ -27,34 +27,17 @@ CLASSIFIERS = (
     *(ShavedSVC, ShapedSVC, DualLinearSVC),
     *(LinearSVC, LogisticRegression, SGDClassifier, Perceptron),
 )
-SMALLEST = 1e-7  # probability: nearer to one, single precision would call it one
+SMALLEST = 1e-7  # probability: one minus less would round to one in single precision
 
 
 def export_model(
     model: Any, *, classes: Sequence[Any] | None = None, provenance: dict[str, Any] | None = None
 ) -> Model:
-    """Return what is needed of a fitted model to predict, and nothing else.
-
-    Parameters
-    ----------
-    model : estimator or pipeline
-        A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC`, or scikit-learn's `LinearSVC`,
-        `LogisticRegression`, `SGDClassifier` or `Perceptron`, alone or at the end of a pipeline
-        that begins with a `DocumentVectorizer` or a `StandardScaler` and may select features; or a
-        `BudgetedSVC`.
-    classes : sequence, optional
-        Names of the classes, in the order of the columns of multilabel targets.
-    provenance : dict, optional
-        Where the model comes from, in values of JSON.
-
-    Returns
-    -------
-    model : Model
-    """
-    if hasattr(model, "to_model"):  # a BudgetedSVC, which stands above this package
+    """Return the part of a fitted model that is needed to predict; see `save_model`."""
+    if hasattr(model, "to_model"):  # a BudgetedSVC, which is in a higher layer
         exported: Model = model.to_model(classes, provenance)
         return exported
-    stages = _take_apart(model)
+    stages = _split_pipeline(model)
     classifier = stages.classifier
     is_shaped = isinstance(classifier, ShapedSVC)
     known, scorer = (_export_shaped if is_shaped else _export_linear)(classifier, stages)
@@ -71,7 +54,7 @@ def export_model(
 
 
 class _Stages(NamedTuple):
-    """A pipeline: how it begins, which of its columns the classifier sees, the classifier."""
+    """A pipeline: its first step, the columns it passes to the classifier, and the classifier."""
 
     vectorizer: DocumentVectorizer | None
     scaler: StandardScaler | None
@@ -81,11 +64,11 @@ class _Stages(NamedTuple):
 
     @property
     def needs_every_word(self) -> bool:
-        """Whether the length of a document depends on words that the classifier ignores."""
+        """Whether documents are normalised over words that the classifier may ignore."""
         return self.vectorizer is not None and self.vectorizer.norm is not None
 
 
-def _take_apart(model: Any) -> _Stages:
+def _split_pipeline(model: Any) -> _Stages:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     *before, classifier = [step for step in steps if step not in (None, "passthrough")]
     vectorizer = scaler = None
@@ -96,8 +79,8 @@ def _take_apart(model: Any) -> _Stages:
     for step in before:
         if not isinstance(step, SelectorMixin):
             raise ValueError(
-                "model must be a pipeline of a DocumentVectorizer or a StandardScaler, selectors "
-                f"of features and a linear classifier. Got a {type(step).__name__} in it instead."
+                "model must be a pipeline of a DocumentVectorizer or a StandardScaler, feature "
+                f"selectors and a linear classifier. Got a {type(step).__name__} in it instead."
             )
     for step in (*before, classifier):
         check_is_fitted(step)
@@ -129,7 +112,7 @@ def _name_classes(classifier: Any, classes: Sequence[Any] | None) -> NDArray[Any
 
 
 def _export_linear(classifier: Any, stages: _Stages) -> tuple[NDArray[np.intp], SparseScorer]:
-    """Return the columns that have to be known, and the weights."""
+    """Return the columns that the model needs, and the weights."""
     coef = np.atleast_2d(classifier.coef_)
     if isinstance(classifier, ShavedSVC):
         kept = sparse.csr_matrix(classifier.kept_, copy=True)
@@ -166,7 +149,7 @@ def _export_linear(classifier: Any, stages: _Stages) -> tuple[NDArray[np.intp], 
 def _fold_scaling(
     stages: _Stages, is_unit: bool, by_feature: sparse.csc_matrix
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights of the columns as they were before scaling, and what intercepts lose by it."""
+    """Return the weights of unscaled columns, and the shift to subtract from the intercepts."""
     if is_unit:
         raise ValueError("model must not scale documents to length one after a StandardScaler.")
     scaler: Any = stages.scaler
@@ -175,14 +158,14 @@ def _fold_scaling(
     scale = ones if scaler.scale_ is None else scaler.scale_
     mean = scaler.mean_ if scaler.with_mean else zeros
     of_weight = np.repeat(stages.columns, np.diff(by_feature.indptr))
-    # Rounded as they will be in the file: what intercepts lose must suit that.
+    # Rounded as in the file, so that the shift matches the stored weights.
     weights = (by_feature.data / scale[of_weight]).astype(np.float32).astype(float)
     shift = np.bincount(by_feature.indices, weights * mean[of_weight], minlength=n_classes)
     return weights, np.asarray(shift, float)
 
 
 def _export_shaped(classifier: ShapedSVC, stages: _Stages) -> tuple[NDArray[np.intp], ShapedScorer]:
-    """Return the columns that have to be known, and the weights with what values become."""
+    """Return the columns that the model needs, and the shapes and weights."""
     views, shaper = classifier.views_, classifier.shaper_
     if stages.scaler is not None:
         raise ValueError("model must not have a StandardScaler before features are shaped.")
@@ -195,7 +178,7 @@ def _export_shaped(classifier: ShapedSVC, stages: _Stages) -> tuple[NDArray[np.i
     if views.shapes is not None:
         if views.shapes.is_nominal.any():
             raise ValueError(
-                "model must not have nominal features: a file cannot hold their names."
+                "model must not have nominal features: a model file cannot store their values."
             )
         starts, levels, *_ = views.shapes.levels
         is_bin = (starts[:-1, None] + np.arange(N_BINS)).ravel()

@@ -1,7 +1,7 @@
-"""What a saved model is given, text or vectors, as rows of the features that it knows.
+"""Inputs of a saved model: text or vectors as rows of the model's features.
 
-Nothing here needs numba or scikit-learn: text is split by Python, unless there is so much of it
-that loading the kernels pays.
+Nothing here needs numba or scikit-learn. Text is split by Python, until there is so much of it that
+loading the kernels is worth the time.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from spokeshave.corpus.chunks import split_chunks
 from spokeshave.corpus.markup import strip_markup
 
 TOKEN = re.compile(r"[^\W_]+")
-MUCH_TEXT = 1 << 22  # characters: with fewer, loading numba takes longer than it saves
-CHUNK_SIZE = 1 << 20  # characters of text, or cells, that are read at a time
+MUCH_TEXT = 1 << 22  # characters: for less text, loading numba takes longer than it saves
+CHUNK_SIZE = 1 << 20  # characters of text, or cells, in a batch
 
 
 Found: TypeAlias = "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]"
 
 
 class Rows(NamedTuple):
-    """Documents as the known features in each, in CSR form; ``values`` None where all are one."""
+    """The known features of documents in CSR form; ``values`` is None if all are one."""
 
     indptr: NDArray[np.int64]
     features: NDArray[Any]
@@ -37,18 +37,18 @@ class Rows(NamedTuple):
 
 
 class TextInput:
-    """Raw text, read as `DocumentVectorizer` reads it, for the words of a model.
+    """Raw text, vectorised as by `DocumentVectorizer`, restricted to the words of a model.
 
     Parameters
     ----------
     words : sequence of str
-        The words, each with its place.
+        The words, in the order of their feature numbers.
     weighting : {"binary", "counts", "tfidf"}
         The value of a word in a document.
     norm : {"l2", "l1"} or None
-        The length that a document is brought to, over all the words.
+        The norm by which documents are normalised, over all the words.
     strip_markup : bool
-        Whether to remove tags first.
+        Whether to remove markup first.
     idf : ndarray of shape (n_words,) or None
         Inverse document frequencies, for "tfidf".
 
@@ -73,22 +73,23 @@ class TextInput:
         self._n_read = 0
 
     def split(self, documents: Iterable[str]) -> Iterator[list[str]]:
-        """Yield the documents in pieces of a size to be read."""
+        """Yield the documents in batches."""
         return split_chunks(documents, CHUNK_SIZE, "documents")
 
     def read(self, documents: list[str]) -> Rows:
-        """Return documents as rows of words, each row in order of first occurrence."""
+        """Return documents as rows of words, in order of first occurrence."""
         self._n_read += sum(map(len, documents))
         find = self._find if self._is_kernel_worth_it() else self._look_up
         return self._weigh(*find(documents))
 
     def _is_kernel_worth_it(self) -> bool:
-        """Say whether numba is loaded already, or can be and so much text is worth the wait."""
+        """Return whether numba is loaded, or is installed and the amount of text justifies it."""
         if sys.modules.get("numba") is not None:
             return True
         return self._n_read >= MUCH_TEXT and find_spec("numba") is not None
 
     def _find(self, documents: list[str]) -> Found:
+        """Find the words of each document with the kernels."""
         from spokeshave.corpus.spelling import encode_documents, make_alphabet
         from spokeshave.kernels.tokens import find_known
 
@@ -97,6 +98,7 @@ class TextInput:
         return found
 
     def _look_up(self, documents: list[str]) -> Found:
+        """Find the words of each document in plain Python."""
         words: list[int] = []
         counts: list[int] = []
         indptr = [0]
@@ -104,7 +106,7 @@ class TextInput:
             text = strip_markup(document) if self.strip_markup else document
             found: dict[int, int] = {}
             for token in TOKEN.findall(text.lower()):
-                if (word := self._places.get(token)) is not None:
+                if (word := self._numbers.get(token)) is not None:
                     found[word] = found.get(word, 0) + 1
             words.extend(found)
             counts.extend(found.values())
@@ -112,7 +114,7 @@ class TextInput:
         return np.array(indptr), np.array(words, np.int64), np.array(counts, np.int64)
 
     def _weigh(self, indptr: NDArray[Any], words: NDArray[Any], counts: NDArray[Any]) -> Rows:
-        """Return the rows with the values that words have in them."""
+        """Return rows with the values of their words."""
         if self.weighting == "binary":
             if self.norm is None:
                 return Rows(indptr, words, None)
@@ -126,12 +128,12 @@ class TextInput:
         return Rows(indptr, words, values)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self.names)}
+    def _numbers(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.names)}
 
     @cached_property
     def _table(self) -> Any:
-        """The words as a vocabulary of the kernels."""
+        """The words as a vocabulary for the kernels."""
         from spokeshave.corpus.spelling import encode_documents, make_alphabet
         from spokeshave.kernels.tokens import empty_words, scan
 
@@ -141,18 +143,18 @@ class TextInput:
 
 @dataclass(frozen=True, eq=False)
 class VectorInput:
-    """Rows of numbers, dense or sparse, of which a model knows some columns.
+    """Vectors, dense or sparse, restricted to the columns of a model.
 
     Attributes
     ----------
     n_features : int
-        How many columns a row has.
+        Number of columns of a vector.
     features : ndarray of shape (n_known,)
-        The columns that are known, ascending.
+        The columns of the model, ascending.
     names : tuple of str
-        What they are called.
+        Their names.
     keep_zeros : bool
-        Whether a zero is a value like any other, as in a dense table that was shaped.
+        Whether zeros are stored like other values, as for a dense table with shaped features.
     """
 
     n_features: int
@@ -161,12 +163,11 @@ class VectorInput:
     keep_zeros: bool
 
     def split(self, documents: Any) -> Iterator[Any]:
-        """Yield the documents in pieces of a size to be read."""
+        """Yield the documents in batches."""
         is_sparse = hasattr(documents, "tocsr")
         if is_sparse and self.keep_zeros:
             raise ValueError(
-                "documents must be dense, as they were when the model was trained. "
-                "Got a sparse matrix instead."
+                "documents must be dense, like the training documents. Got a sparse matrix instead."
             )
         X: Any = documents.tocsr() if is_sparse else np.asarray(documents, float)
         if X.ndim != 2 or X.shape[1] != self.n_features:
@@ -180,10 +181,9 @@ class VectorInput:
             yield X[start : start + step]
 
     def read(self, documents: Any) -> Rows:
-        """Return documents as rows of the features known."""
-        if hasattr(documents, "tocsr"):
-            return self._read_sparse(documents)
-        return self._read_dense(documents)
+        """Return documents as rows of the known features."""
+        is_sparse = hasattr(documents, "tocsr")
+        return self._read_sparse(documents) if is_sparse else self._read_dense(documents)
 
     def _read_dense(self, X: NDArray[np.float64]) -> Rows:
         known = X[:, self.features]
@@ -196,17 +196,17 @@ class VectorInput:
         if not len(self.features):
             nothing = np.zeros(0)
             return Rows(np.zeros(X.shape[0] + 1, np.int64), nothing.astype(int), nothing)
-        places = np.searchsorted(self.features, X.indices).clip(max=len(self.features) - 1)
-        is_known = (self.features[places] == X.indices) & (X.data != 0)
+        numbers = np.searchsorted(self.features, X.indices).clip(max=len(self.features) - 1)
+        is_known = (self.features[numbers] == X.indices) & (X.data != 0)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[is_known]
         counts = np.bincount(rows, minlength=X.shape[0])
-        return Rows(_accumulate(counts), places[is_known], X.data[is_known].astype(float))
+        return Rows(_accumulate(counts), numbers[is_known], X.data[is_known].astype(float))
 
 
 def measure_rows(
     indptr: NDArray[np.int64], values: NDArray[np.float64], norm: str
 ) -> NDArray[np.float64]:
-    """Return the length of each row, and one for a row that has none.
+    """Return the norm of each row, or one if it is zero.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from spokeshave.corpus.sinks import open_sink
 from spokeshave.corpus.streams import Stream, open_stream
 from spokeshave.errors import NoDocumentsError
 from spokeshave.model.inputs import TextInput
-from spokeshave.model.model import Model
+from spokeshave.model.model import Model, calibrate, decide
 
 if TYPE_CHECKING:
     from spokeshave.corpus.batches import Batch
@@ -89,7 +89,7 @@ def predict_columns(model: Model, documents: Any, wanted: Columns) -> dict[str, 
     if wanted.scores == "none":
         return columns
     name = "probability" if wanted.as_probability else "score"
-    table = model.calibrate(scores) if wanted.as_probability else _spread(model, scores)
+    table = calibrate(model, scores) if wanted.as_probability else _spread(model, scores)
     if wanted.scores == "all":
         return columns | {
             f"{name}_{label}": table[:, k] for k, label in enumerate(model.classes_.tolist())
@@ -101,7 +101,7 @@ def predict_columns(model: Model, documents: Any, wanted: Columns) -> dict[str, 
 
 
 def _list_labels(model: Model, scores: NDArray[np.float64], separator: str | None) -> list[Any]:
-    decided = model.decide(scores)
+    decided = decide(model, scores)
     if not model.multilabel_:
         labels: list[Any] = decided.tolist()
         return labels

@@ -1,4 +1,4 @@
-"""The model that a file holds: it predicts and explains, and needs neither numba nor training."""
+"""Model, the content of a model file: it predicts and explains without numba or scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spokeshave.model.scorers import ShapedScorer, SparseScorer
 
 
 class Contribution(NamedTuple):
-    """A feature of a document, and what it adds to the score of a class."""
+    """A feature of a document, and its contribution to the score of a class."""
 
     name: str
     weight: float
@@ -24,20 +24,20 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a document has the score that it has.
+    """The contributions to the score of one document.
 
     Attributes
     ----------
     label : object
         The class.
     score : float
-        Its score: the intercept and all contributions.
+        Its score: the sum of the intercept and all contributions.
     intercept : float
-        What the class begins with.
+        The intercept of the class.
     words : list of Contribution
-        The words that decided, the strongest first, for the class or against it.
+        The words of largest contribution, positive or negative, largest first.
     n_words : int
-        How many words of the document the class looks at.
+        Number of words of the document with a contribution.
     """
 
     label: Any
@@ -53,24 +53,24 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained model, ready to predict; `load_model` makes one.
+    """A trained model for prediction; `load_model` returns one.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes.
     multilabel_ : bool
-        Whether a document may be of several.
+        Whether a document can have several classes.
     input : TextInput or VectorInput
-        What it reads.
+        Turns documents into rows of features.
     scorer : SparseScorer or ShapedScorer
-        Its weights.
+        The weights; turns rows into scores.
     thresholds_ : ndarray of shape (n_scores,)
-        The scores above which classes begin; they have been taken off the intercepts.
+        Decision thresholds; they are already subtracted from the intercepts.
     calibration_ : ndarray of shape (2, n_scores) or None
         Slope and offset of each class's sigmoid.
     provenance : dict
-        Where it comes from: data, versions, seed, command.
+        Origin of the model: data, versions, seed, command.
     """
 
     classes_: NDArray[Any]
@@ -83,16 +83,16 @@ class Model:
 
     @property
     def feature_names_(self) -> tuple[str, ...]:
-        """The words or features that the model knows."""
+        """The words or features of the model."""
         return self.input.names
 
     @property
     def is_binary_(self) -> bool:
-        """Whether one score tells two classes apart."""
+        """Whether there are two classes and one score."""
         return not self.multilabel_ and len(self.classes_) == 2
 
     def decision_function(self, documents: Any) -> NDArray[np.float64]:
-        """Return how far the score of each document is above the threshold of each class.
+        """Return the score of each document for each class, minus the threshold of the class.
 
         Parameters
         ----------
@@ -103,13 +103,22 @@ class Model:
         -------
         scores : ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
         """
-        pieces = self._score_pieces(documents)
-        n_scores = len(self.scorer.intercept)
-        scores = np.concatenate(pieces) if pieces else np.zeros((0, n_scores))
+
+        def score(batch: Any) -> NDArray[np.float64]:
+            return self.scorer.score(self.input.read(batch))
+
+        found = [np.zeros((0, len(self.scorer.intercept)))]
+        batches = self.input.split(documents)
+        if "numba" in sys.modules:
+            with ThreadPoolExecutor(os.cpu_count()) as threads:
+                found.extend(threads.map(score, batches))
+        else:  # without kernels, threads would wait for the interpreter lock
+            found.extend(map(score, batches))
+        scores = np.concatenate(found)
         return scores[:, 0] if self.is_binary_ else scores
 
     def predict(self, documents: Any) -> NDArray[Any]:
-        """Return the class of the highest score, or every class of a positive score.
+        """Return the class of the highest score, or for multilabel models all positive classes.
 
         Parameters
         ----------
@@ -120,7 +129,7 @@ class Model:
         -------
         labels : ndarray of shape (n_documents,), or indicator matrix (n_documents, n_classes)
         """
-        return self.decide(self.decision_function(documents))
+        return decide(self, self.decision_function(documents))
 
     def predict_proba(self, documents: Any) -> NDArray[np.float64]:
         """Return the probability of each class by Platt's sigmoid.
@@ -133,21 +142,21 @@ class Model:
         Returns
         -------
         probabilities : ndarray of shape (n_documents, n_classes)
-            Of each class by itself for multilabel models; otherwise they sum to one.
+            For multilabel models, each class separately; otherwise rows sum to one.
         """
-        return self.calibrate(self.decision_function(documents))
+        return calibrate(self, self.decision_function(documents))
 
     def explain(self, document: Any, label: Any = None, n_words: int = 10) -> Explanation:
-        """Return the words that decided, with what each adds to the score.
+        """Return the words that contribute most to the score of a document.
 
         Parameters
         ----------
         document : str, or vector of shape (n_features,)
             One document.
         label : object, optional
-            The class to explain; the one of the highest score by default.
+            The class to explain; by default the class of the highest score.
         n_words : int, default=10
-            How many words to list, at most.
+            Largest number of words to list.
 
         Returns
         -------
@@ -173,42 +182,8 @@ class Model:
             n_words=len(found),
         )
 
-    def decide(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Return what `predict` says of documents with these scores."""
-        if self.multilabel_:
-            return (scores > 0).astype(int)
-        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-        return np.asarray(self.classes_[best])
-
-    def calibrate(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `predict_proba` says of documents with these scores."""
-        if self.calibration_ is None:
-            raise ValueError(
-                "The model was saved without probabilities: train it with probability=True."
-            )
-        slope, offset = self.calibration_
-        # Logarithms, as every class may be so unlikely that their probabilities add up to zero.
-        logarithm = -np.logaddexp(0, -(scores.reshape(len(scores), slope.size) * slope + offset))
-        if self.is_binary_:
-            probability = np.exp(logarithm[:, 0])
-            return np.column_stack([1 - probability, probability])
-        if self.multilabel_:
-            return np.asarray(np.exp(logarithm))
-        share = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
-        return np.asarray(share / share.sum(axis=1, keepdims=True))
-
-    def _score_pieces(self, documents: Any) -> list[NDArray[np.float64]]:
-        pieces = self.input.split(documents)
-        if "numba" not in sys.modules:  # Python would hold its lock all the time
-            return list(map(self._score, pieces))
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return list(threads.map(self._score, pieces))
-
-    def _score(self, piece: Any) -> NDArray[np.float64]:
-        return self.scorer.score(self.input.read(piece))
-
     def _find_score(self, scores: NDArray[np.float64], label: Any) -> tuple[int, int]:
-        """Return the number of the score of a class, and -1 where it tells the opposite."""
+        """Return the column of a class's score, and -1 if it is the score of the other class."""
         if label is None:
             return (0, 1 if scores[0] > 0 else -1) if self.is_binary_ else (int(scores.argmax()), 1)
         names = self.classes_.tolist()
@@ -219,3 +194,29 @@ class Model:
             )
         number = names.index(label)
         return (0, 2 * number - 1) if self.is_binary_ else (number, 1)
+
+
+def decide(model: Model, scores: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the predictions of `Model.predict` for documents with these scores."""
+    if model.multilabel_:
+        return (scores > 0).astype(int)
+    best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+    return np.asarray(model.classes_[best])
+
+
+def calibrate(model: Model, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities of `Model.predict_proba` for documents with these scores."""
+    if model.calibration_ is None:
+        raise ValueError(
+            "The model was saved without probabilities: train it with probability=True."
+        )
+    slope, offset = model.calibration_
+    # Logarithms, because the probabilities of a document can all underflow to zero.
+    logarithm = -np.logaddexp(0, -(scores.reshape(len(scores), slope.size) * slope + offset))
+    if model.is_binary_:
+        probability = np.exp(logarithm[:, 0])
+        return np.column_stack([1 - probability, probability])
+    if model.multilabel_:
+        return np.asarray(np.exp(logarithm))
+    share = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
+    return np.asarray(share / share.sum(axis=1, keepdims=True))

@@ -1,6 +1,6 @@
-"""What a saved model makes of rows of features: the score of each class, without scikit-learn.
+"""Scorers of a saved model: the score of each class from rows of features, without scikit-learn.
 
-Every scorer adds up contributions, one of each feature of a document to each class.
+A score is the intercept plus the contributions of the features of a document.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from spokeshave.model.inputs import Rows, measure_rows
 
-N_BINS = 2  # levels of a feature that are not values: zeros that are apart, and missing ones
+N_BINS = 2  # the bins of a feature, zero and missing, as in kernels.shaping, which needs numba
 
 
 @dataclass(frozen=True, eq=False)
 class SparseScorer:
-    """Weights that are stored only for the features that a class keeps.
+    """Sparse weights: each class has weights only for the features it keeps.
 
     Attributes
     ----------
     starts : ndarray of shape (n_features + 1,)
-        Where the weights of each feature begin.
+        Start of the weights of each feature.
     classes, weights : ndarray of shape (n_weights,)
-        Whose weight it is, and the weight.
+        The class of each weight, and the weight.
     intercept : ndarray of shape (n_classes,)
         Intercepts.
     unit : bool
@@ -49,7 +49,7 @@ class SparseScorer:
 
     @property
     def n_weights(self) -> int:
-        """How many weights there are."""
+        """Number of weights."""
         return len(self.weights)
 
     def list_weights(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
@@ -65,7 +65,7 @@ class SparseScorer:
         return scores + self.intercept
 
     def contribute(self, rows: Rows) -> NDArray[np.float64]:
-        """Return what each cell of the rows adds to the score of each class."""
+        """Return the contribution of each cell of the rows to the score of each class."""
         cells = np.arange(len(rows.features))
         alone = rows._replace(indptr=np.append(cells, len(cells)))
         contribution = self._add_up(alone)[0]
@@ -76,7 +76,7 @@ class SparseScorer:
         return contribution
 
     def _add_up(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return sums of weights (documents x classes) and, where needed, of squared values."""
+        """Return sums of weights (documents x classes) and, if ``unit``, of squared values."""
         shape = len(rows.indptr) - 1, len(self.intercept)
         if sys.modules.get("numba") is None:
             return self._add_up_slowly(rows, shape)
@@ -91,6 +91,7 @@ class SparseScorer:
     def _add_up_slowly(
         self, rows: Rows, shape: tuple[int, int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Do the same as ``kernels.predict.add_weights`` in numpy."""
         counts = np.diff(self.starts)[rows.features]
         ends = np.cumsum(counts)
         first = np.repeat(self.starts[rows.features] - (ends - counts), counts)
@@ -109,10 +110,10 @@ class SparseScorer:
 
 
 class ShapeTable(NamedTuple):
-    """What each value of each feature becomes: `Shapes`, as far as scoring needs them.
+    """The probability of each class at each level of each feature: the part of `Shapes` to score.
 
-    ``starts`` is where the levels of each feature begin, two bins first; ``probability`` is
-    (classes x levels), and ``prior`` that of each class where nothing is known.
+    ``starts`` is the start of the levels of each feature, the bins first; ``probability`` is
+    (classes x levels); ``prior`` is the probability of each class at an unknown value.
     """
 
     starts: NDArray[np.int64]
@@ -128,14 +129,13 @@ class ShapedScorer:
     Attributes
     ----------
     table : ShapeTable or None
-        What values become; None where they stay what they are.
+        The probabilities that replace values, or None to keep the values.
     is_binary, is_log : bool
-        Whether values become one where they are above zero, and whether probabilities become log
-        odds.
+        Whether values above zero become one, and whether probabilities become log odds.
     base, factor, weights : ndarray of shape (n_classes, n_features)
-        What is taken off a value, what it is then multiplied by, and its weight.
+        Subtracted from a value, then multiplied with it, and the weight of the result.
     norm : {"l2", "l1", "max"} or None
-        The norm of a document that is then made one.
+        The norm by which documents are normalised before they are weighted.
     intercept : ndarray of shape (n_classes,)
         Intercepts.
     """
@@ -151,7 +151,7 @@ class ShapedScorer:
 
     @property
     def n_weights(self) -> int:
-        """How many weights there are."""
+        """Number of nonzero weights."""
         return int(np.count_nonzero(self.weights))
 
     def list_weights(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
@@ -170,18 +170,15 @@ class ShapedScorer:
         return scores
 
     def contribute(self, rows: Rows) -> NDArray[np.float64]:
-        """Return what each cell of the rows adds to the score of each class."""
+        """Return the contribution of each cell of the rows to the score of each class."""
         features = rows.features
         values = np.ones(len(features)) if rows.values is None else rows.values
         if self.is_binary:
             values = (values > 0).astype(float)
-        places = None if self.table is None else find_levels(self.table, features, values)
+        levels = None if self.table is None else find_levels(self.table, features, values)
         contribution = np.empty((len(features), len(self.intercept)))
         for k in range(len(self.intercept)):
-            if self.table is not None and places is not None:
-                image = self._draw(self.table, k, *places)
-            else:
-                image = values
+            image = values if levels is None else self._interpolate(k, *levels)
             image = (image - self.base[k, features]) * self.factor[k, features]
             if self.norm is not None:
                 length = measure_rows(rows.indptr, image, self.norm)
@@ -189,24 +186,25 @@ class ShapedScorer:
             contribution[:, k] = image * self.weights[k, features]
         return contribution
 
-    def _draw(
-        self, table: ShapeTable, k: int, left: NDArray[np.int64], share: NDArray[np.float64]
+    def _interpolate(
+        self, k: int, left: NDArray[np.int64], share: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what values become for class k, given the levels they are at or above."""
-        probability = table.probability[k].astype(float)
+        """Return the probabilities or log odds of class k at the positions of `find_levels`."""
+        assert self.table is not None
+        probability = self.table.probability[k].astype(float)
         right = np.minimum(left + 1, len(probability) - 1)
         found = probability[left] + share * (probability[right] - probability[left])
-        found = np.where(left < 0, table.prior[k], found)
+        found = np.where(left < 0, self.table.prior[k], found)
         return np.asarray(np.log(found / (1 - found)) if self.is_log else found)
 
 
 def find_levels(
     table: ShapeTable, features: NDArray[Any], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the level that each value is at or just above, and how far on its way to the next.
+    """Return the level at or just below each value, and the weight of the next level.
 
-    A value beyond the known ones is at the nearest, a missing one in its bin, and one of a feature
-    without values at level -1.
+    A value beyond the known ones is clamped to the nearest, a missing one has its bin, and a value
+    of a feature without levels has level -1. Equals ``kernels.shaping.look_up``, without numba.
 
     Examples
     --------
@@ -218,7 +216,7 @@ def find_levels(
     """
     first, end = table.starts[features] + N_BINS, table.starts[1:][features]
     low, high = first.copy(), end.copy()
-    while (low < high).any():  # bisection of all cells at once, for the first level above each
+    while (low < high).any():  # bisection for the first level above each value, all at once
         middle = (low + high) // 2
         is_open = low < high
         is_above = is_open & ~(table.levels[np.where(is_open, middle, 0)] <= values)

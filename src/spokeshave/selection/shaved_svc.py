@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.curves.cuts import PAPER_FRACTIONS
@@ -24,7 +23,7 @@ from spokeshave.metrics import MEASURES
 from spokeshave.selection.selector import check_n_features, forget_choice
 from spokeshave.svm.calibration import fit_sigmoids, halve
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
-from spokeshave.svm.one_vs_rest import OneVsRestMixin, has_probability
+from spokeshave.svm.one_vs_rest import CalibratedMixin
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 FINALS = ("warm", "exact", "mask", "sv_set")
@@ -106,7 +105,7 @@ def shave(
 LOWEST_F1 = 0.1  # with less, a threshold lets in far more of the rest than of the class
 
 
-class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
+class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     """The whole job: a linear SVM on as few features as do as well as the best number of them.
 
     Fits an SVM on all features, measures quality at every cut by cross-validation on the training
@@ -276,22 +275,6 @@ class ShavedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         scores = score_shaven(tidy(X), self.coef_, self.kept_, self.unit_)
         return self._shape_scores(scores + self.intercept_)
-
-    @available_if(has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class; needs an estimator with ``probability=True``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_documents, n_classes)
-            Of each class by itself for multilabel targets; otherwise they sum to one.
-        """
-        return self._calibrate_scores(self.decision_function(X))
 
     def _check_parameters(self) -> None:
         for name, names in (

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import Binarizer, normalize
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.shaping.bns import BNSScaler, separate_shapes
@@ -35,7 +34,7 @@ from spokeshave.shaping.shapes import (
     find_zeros,
 )
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
-from spokeshave.svm.one_vs_rest import OneVsRestMixin, has_probability
+from spokeshave.svm.one_vs_rest import CalibratedMixin
 from spokeshave.utils.validation import binarize, check_targets, list_documents, tidy
 
 
@@ -115,7 +114,7 @@ def _separate(
         yield separate_class(census.levels, positives, census.levels.values, of_class)
 
 
-class ShapedSVC(PlotMixin, OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
+class ShapedSVC(PlotMixin, CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     """Linear SVMs, one class against the rest, each on features shaped and scaled for its class.
 
     What ``OneVsRestClassifier(make_pipeline(FeatureShaper(...), DualLinearSVC()))`` fits, without
@@ -257,22 +256,6 @@ default="local_probability"
             delayed(self._score)(seen, k, scores) for k in range(len(self.coef_))
         )
         return self._shape_scores(scores)
-
-    @available_if(has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class; needs an estimator with ``probability=True``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_documents, n_classes)
-            Of each class by itself for multilabel targets; otherwise they sum to one.
-        """
-        return self._calibrate_scores(self.decision_function(X))
 
     def shape_of(self, feature: int | str) -> FeatureShape:
         """Return what a feature becomes for each class, before documents are normalised.

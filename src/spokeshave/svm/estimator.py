@@ -1,8 +1,7 @@
-"""The linear SVM that keeps its dual."""
+"""DualLinearSVC, the linear SVM that returns its dual solution."""
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -10,63 +9,61 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from spokeshave.svm.calibration import fit_sigmoids, halve
-from spokeshave.svm.one_vs_rest import OneVsRestMixin
-from spokeshave.svm.solver import Problem, Solution, Stop, solve, take_documents
+from spokeshave.svm.one_vs_rest import CalibratedMixin
+from spokeshave.svm.solver import (
+    Problem,
+    Solution,
+    Stop,
+    solve,
+    take_documents,
+    warn_if_stopped_early,
+)
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 
-def _has_probability(model: DualLinearSVC) -> bool:
-    if not model.probability:
-        raise AttributeError("predict_proba needs probability=True when the model is made.")
-    return True
+class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear support vector classifier that returns its dual solution for every class.
 
-
-class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
-    """Linear support vector classifier that returns its dual, for every class.
-
-    Solves the same problem as :class:`sklearn.svm.LinearSVC` with ``dual=True``, one class against
-    the rest, by dual coordinate descent over all classes at once. The result is the same whatever
-    ``n_jobs`` is.
+    Solves the same one-vs-rest problem as :class:`sklearn.svm.LinearSVC` with ``dual=True``, by
+    dual coordinate descent over all classes at once. The result does not depend on ``n_jobs``.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a training error, per document.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        What an error costs.
+        Loss of a training error.
     tol : float, default=1e-3
-        Descent on a class stops when ``duality_gap_ <= tol * objective_``, measured in float64
-        over all documents: the objective is then within that share of the optimum.
+        Training of a class stops when ``duality_gap_ <= tol * objective_``, measured in float64
+        over all documents: the objective is then within that fraction of the optimum.
     max_iter : int, default=1000
-        Passes over the documents that still move, at most, per class.
+        Largest number of passes over the active documents, per class.
     class_weight : dict or "balanced", optional
-        Factors of C per class, as in LinearSVC: with more than two classes they weigh a class's
-        own documents against the rest. With multilabel targets the keys are column numbers, and
-        "balanced" balances each column by itself.
+        Factors of C per class, as in LinearSVC: with more than two classes, the factor applies to
+        the documents of the class, not to the rest. With multilabel targets the keys are column
+        numbers, and "balanced" balances each column separately.
     fit_intercept : bool or "free", default=True
-        Whether to add an intercept: one that is regularised as any other weight, as LIBLINEAR's
-        is, or "free", one that is not, as SMO's and LIBSVM's. With a small C and uneven classes
-        they differ much; a free one takes two to three times as long.
+        Whether to add an intercept. True regularises it like any other weight, as LIBLINEAR does;
+        "free" does not, as LIBSVM and SMO. The two differ much if C is small and the classes are
+        imbalanced. A free intercept takes two to three times as long.
     intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight is the intercept. The weight is regularised as
-        any other: a larger value makes the intercept freer.
+        Value of the constant feature whose weight is the intercept. The larger it is, the less
+        the intercept is regularised.
     probability : bool or "training", default=False
-        Whether to fit Platt's sigmoid on the scores of a 2-fold cross-validation, for
-        ``predict_proba``. Costs two more fits on half the documents each. "training" fits it on
-        the scores that the training documents get, which costs nothing and is too sure of itself.
+        Whether to fit Platt's sigmoid for ``predict_proba``. True uses the scores of a 2-fold
+        cross-validation, which costs two more fits on half the documents each. "training" uses
+        the scores of the training documents: no further fits, but overconfident probabilities.
     warm_start : bool, default=False
-        Whether to start from the dual of the fit before, stretched to the new C. The documents
-        and classes must be the same ones; their features, C and weights may differ.
+        Whether to start from the dual of the previous fit, rescaled to the new C. The documents
+        and classes must be the same; features, C and weights may differ.
     n_jobs : int, optional
-        Threads; -1 for all cores.
+        Number of threads; -1 for all cores.
     random_state : int, RandomState instance or None, default=None
         Seed of the order in which documents are visited.
 
@@ -81,11 +78,11 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Intercepts.
     dual_coef_ : csr_matrix of shape (n_classes, n_documents)
-        y times alpha of every document and class.
+        y * alpha of every class and document.
     support_ : ndarray
         Documents with a nonzero alpha in any class.
     objective_ : ndarray of shape (n_classes,)
-        Primal objective reached.
+        Primal objective.
     duality_gap_ : ndarray of shape (n_classes,)
         Primal minus dual objective.
     calibration_ : ndarray of shape (2, n_classes)
@@ -93,9 +90,9 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     multilabel_ : bool
         Whether the targets were an indicator matrix.
     n_iter_ : int
-        Most passes over the documents that a class took.
+        Largest number of passes over the documents of any class.
     n_features_in_ : int
-        Features seen in fit.
+        Number of features seen in fit.
 
     Examples
     --------
@@ -146,13 +143,13 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
             Labels, or a column of zeros and ones per class, dense or sparse.
         sample_weight : array-like of shape (n_documents,), optional
-            Factors of C per document, none negative.
+            Nonnegative factors of C per document.
 
         Returns
         -------
         self : DualLinearSVC
         """
-        self.check_parameters()
+        check_svc(self)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
@@ -160,7 +157,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         start = self._find_start(indicator) if self.warm_start else None
-        problem = pose(self, X, y, indicator, weight)
+        problem = make_problem(self, X, y, indicator, weight)
         rng = check_random_state(self.random_state)
         solution = self._solve(problem, rng, start)
         self.C_ = self.C
@@ -169,7 +166,8 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_, self.intercept_ = solution.coef, solution.intercept
         self.objective_, self.duality_gap_ = solution.objective, solution.gap
         self.n_iter_ = int(solution.n_passes.max())
-        self._warn_if_stopped_early()
+        gap = self.duality_gap_ / self.objective_
+        warn_if_stopped_early(gap, Stop(self.tol, self.max_iter), 2, self.classes_)
         self._forget_calibration()
         if self.probability:
             self._calibrate(problem, y, rng)
@@ -192,41 +190,6 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return self._shape_scores(scores)
 
-    @available_if(_has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class by Platt's sigmoid; needs ``probability=True``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_features)
-            Documents.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_documents, n_classes)
-            Of each class by itself for multilabel targets; otherwise they sum to one.
-        """
-        return self._calibrate_scores(self.decision_function(X))
-
-    def check_parameters(self) -> None:
-        for name in ("C", "tol", "intercept_scaling"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise ValueError(f"{name} must be a positive number. Got {value!r} instead.")
-        if self.loss not in ("hinge", "squared_hinge"):
-            raise ValueError(f"loss must be 'hinge' or 'squared_hinge'. Got {self.loss!r} instead.")
-        if self.fit_intercept not in (True, False, "free"):
-            raise ValueError(
-                f"fit_intercept must be True, False or 'free'. Got {self.fit_intercept!r} instead."
-            )
-        if self.probability not in (True, False, "training"):
-            raise ValueError(
-                f"probability must be True, False or 'training'. Got {self.probability!r} instead."
-            )
-        max_iter: Any = self.max_iter
-        if not isinstance(max_iter, Integral) or int(max_iter) < 1:
-            raise ValueError(f"max_iter must be a positive integer. Got {max_iter!r} instead.")
-
     def _solve(
         self,
         problem: Problem,
@@ -237,36 +200,20 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         return solve(problem, stop, seed=rng.randint(2**31), start=start, n_jobs=self.n_jobs)
 
     def _find_start(self, indicator: sparse.csc_matrix) -> sparse.csr_matrix | None:
-        """Return the dual of the fit before, if there was one, stretched to the new C."""
+        """Return the dual of the previous fit, if there was one, rescaled to the new C."""
         if not hasattr(self, "dual_coef_"):
             return None
         if self.dual_coef_.shape != indicator.shape[::-1]:
             n_classes, n_documents = self.dual_coef_.shape
             raise ValueError(
-                f"warm_start needs the {n_documents} documents and {n_classes} classes of the fit "
-                f"before. Got {indicator.shape[0]} and {indicator.shape[1]} instead; "
-                "set warm_start=False to start anew."
+                f"warm_start needs the {n_documents} documents and {n_classes} classes of the "
+                f"previous fit. Got {indicator.shape[0]} and {indicator.shape[1]} instead; "
+                "set warm_start=False to start again."
             )
         return self.dual_coef_ * (self.C / self.C_)
 
-    def _warn_if_stopped_early(self) -> None:
-        relative_gap = self.duality_gap_ / self.objective_
-        worst = int(relative_gap.argmax())
-        if relative_gap[worst] > self.tol:
-            name = self.classes_[worst if len(relative_gap) > 1 else -1]
-            warnings.warn(
-                f"Stopped after max_iter={self.max_iter} passes with a relative duality gap of "
-                f"{relative_gap[worst]:.2g} for class {name!r}, above tol={self.tol:g}. "
-                "Raise max_iter or tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
     def _calibrate(self, problem: Problem, y: Any, rng: np.random.RandomState) -> None:
-        """Fit Platt's sigmoid on scores that each half of the documents gets from the other.
-
-        Or on those that documents get from the model they train.
-        """
+        """Fit Platt's sigmoid on scores of 2-fold cross-validation, or on the training scores."""
         if self.probability == "training":
             scores = problem.X @ self.coef_.T + self.intercept_
         else:
@@ -280,7 +227,7 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
 def make_svc(
     estimator: DualLinearSVC | None, n_jobs: int | None, random_state: Any
 ) -> DualLinearSVC:
-    """Return a clone of the SVM, or the default one."""
+    """Return a clone of the SVM, or a default one."""
     if estimator is None:
         return DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
     if not isinstance(estimator, DualLinearSVC):
@@ -291,33 +238,51 @@ def make_svc(
     return model
 
 
-def pose(
+def check_svc(model: DualLinearSVC) -> None:
+    """Raise a ValueError if a parameter of the SVM is invalid."""
+    for name in ("C", "tol", "intercept_scaling"):
+        value: Any = getattr(model, name)
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise ValueError(f"{name} must be a positive number. Got {value!r} instead.")
+    for name, allowed, listed in (
+        ("loss", ("hinge", "squared_hinge"), "'hinge' or 'squared_hinge'"),
+        ("fit_intercept", (True, False, "free"), "True, False or 'free'"),
+        ("probability", (True, False, "training"), "True, False or 'training'"),
+    ):
+        if (value := getattr(model, name)) not in allowed:
+            raise ValueError(f"{name} must be {listed}. Got {value!r} instead.")
+    max_iter: Any = model.max_iter
+    if not isinstance(max_iter, Integral) or int(max_iter) < 1:
+        raise ValueError(f"max_iter must be a positive integer. Got {max_iter!r} instead.")
+
+
+def make_problem(
     model: DualLinearSVC,
     X: Any,
     y: Any,
     indicator: sparse.csc_matrix,
     weight: NDArray[np.float64],
 ) -> Problem:
-    """Return the problem that a model's parameters and the data stand for."""
+    """Return the optimisation problem of a model's parameters and the data."""
     if y.ndim == 2:
         classes, sizes = np.arange(y.shape[1]), weight @ indicator
     else:
         classes, codes = np.unique(y, return_inverse=True)
         sizes = np.bincount(codes, weight)
-    box, ridge, bias = price_errors(model, classes, sizes, weight.sum(), y.ndim == 2)
+    box, ridge, bias = compute_costs(model, classes, sizes, weight.sum(), y.ndim == 2)
     return Problem(X, indicator, weight, box, ridge, bias)
 
 
-def price_errors(
+def compute_costs(
     model: DualLinearSVC,
     classes: NDArray[Any],
     sizes: NDArray[np.float64],
     total: float,
     is_multilabel: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return box, ridge and bias of the problem that a model's parameters stand for.
+    """Return the box, ridge and bias (see ``kernels.descent``) of a model's parameters.
 
-    ``sizes`` are the documents of each class, and ``total`` of all.
+    ``sizes`` are the summed weights of the documents of each class, ``total`` that of all.
     """
     factors = _weigh_classes(model.class_weight, classes, sizes, total, is_multilabel)
     if not ((factors > 0) & (factors < np.inf)).all():
@@ -340,7 +305,9 @@ def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     if weight.ndim != 1:
-        raise ValueError(f"sample_weight must be one number per document. Got {weight.ndim}D.")
+        raise ValueError(
+            f"sample_weight must be one number per document. Got a {weight.ndim}D array instead."
+        )
     check_consistent_length(X, weight)
     if (weight < 0).any() or not weight.any():
         raise ValueError("sample_weight must not be negative, nor zero for every document.")
@@ -358,7 +325,7 @@ def _weigh_classes(
     if is_multilabel:
         return _weigh_columns(class_weight, sizes, total)
     if class_weight == "balanced":
-        with np.errstate(divide="ignore"):  # a class without any weight is refused
+        with np.errstate(divide="ignore"):  # compute_costs rejects a class without any weight
             found = total / (len(classes) * sizes)
     else:
         found = compute_class_weight(class_weight, classes=classes, y=classes)
@@ -370,20 +337,16 @@ def _weigh_classes(
 def _weigh_columns(
     class_weight: dict[Any, float] | str | None, sizes: NDArray[np.float64], total: float
 ) -> NDArray[np.float64]:
+    """Return the factors of C (columns x 2) for the negatives and positives of each column."""
     if class_weight == "balanced":
         both = np.column_stack([total - sizes, sizes])
         return np.asarray(total / (2 * np.where(both > 0, both, total / 2)))
+    by_column = {} if class_weight is None else class_weight
+    if not isinstance(by_column, dict) or not set(by_column) <= set(range(len(sizes))):
+        raise ValueError(
+            "class_weight must be 'balanced' or a dict of factors with column numbers from 0 to "
+            f"{len(sizes) - 1} as keys. Got {class_weight!r} instead."
+        )
     factors = np.ones((len(sizes), 2))
-    if class_weight is not None:
-        by_column = _check_columns(class_weight, len(sizes))
-        factors[list(by_column), 1] = list(by_column.values())
+    factors[list(by_column), 1] = list(by_column.values())
     return factors
-
-
-def _check_columns(class_weight: Any, n_classes: int) -> dict[int, float]:
-    if isinstance(class_weight, dict) and set(class_weight) <= set(range(n_classes)):
-        return class_weight
-    raise ValueError(
-        "class_weight must be 'balanced' or a dict of factors with column numbers from 0 to "
-        f"{n_classes - 1} as keys. Got {class_weight!r} instead."
-    )

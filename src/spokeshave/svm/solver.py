@@ -1,7 +1,8 @@
-"""All classes of a one-vs-rest problem, solved in blocks that run side by side."""
+"""Solver of one-vs-rest linear SVMs: all classes of a problem, in blocks that run in threads."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from math import isfinite, prod
 from mmap import mmap
@@ -9,25 +10,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, polish, rebuild, score, sweep
 from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import Rows, make_rows
 
-N_SWEEPS = 8  # passes before the classes part ways; 5 to 10 are equally fast on RCV1 and 20 News
+N_SWEEPS = 8  # shared passes of a block; 5 to 10 are equally fast on RCV1 and 20 Newsgroups
 LARGEST_BIAS = 100.0
-MOVE_SHARE = 10  # times the tolerance: an intercept that moves by less, in scores, is at rest
+MOVE_SHARE = 10  # times the tolerance: a free intercept that moves by less has converged
 FEWEST_TO_SWEEP = 4  # sixteen lanes cost about as much as four classes one by one
 
 
 class Problem(NamedTuple):
-    """A one-vs-rest problem: documents, an indicator of the classes, and what errors cost.
+    """A one-vs-rest problem, as stated in ``kernels.descent``.
 
-    ``box`` and ``ridge`` are (classes x 2), for negative and positive documents of weight one, and
-    ``bias`` is the squared value of the constant feature, 0 for no intercept and infinite for one
-    that costs nothing: ``kernels.descent`` states the problem.
+    ``box`` and ``ridge`` are (classes x 2), for negative and positive documents of weight one.
+    ``bias`` is the squared value of the constant feature: 0 without an intercept, infinite for an
+    unregularised one.
     """
 
     X: sparse.csr_matrix
@@ -39,7 +41,7 @@ class Problem(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The dual and the primal, a row or an entry per class."""
+    """The dual and primal solution, a row or an entry per class."""
 
     dual_coef: sparse.csr_matrix
     coef: NDArray[np.float64]
@@ -50,10 +52,32 @@ class Solution(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """When to stop: at a relative duality gap, or after so many passes."""
+    """The stopping rule: a relative duality gap, and the largest number of passes."""
 
     tol: float
     max_passes: int
+
+
+def warn_if_stopped_early(
+    relative_gap: ArrayLike, stop: Stop, stacklevel: int, classes: ArrayLike | None = None
+) -> None:
+    """Warn if any relative duality gap is above the tolerance.
+
+    ``classes`` name the gaps; two classes share one gap, named after the second. A ``stacklevel``
+    of 1 attributes the warning to the caller.
+    """
+    gaps = np.atleast_1d(relative_gap)
+    worst = int(gaps.argmax())
+    if gaps[worst] > stop.tol:
+        at = worst if gaps.size > 1 else -1
+        name = "" if classes is None else f" for class {np.asarray(classes)[at]!r}"
+        warnings.warn(
+            f"Stopped after max_iter={stop.max_passes} passes with a relative duality gap of "
+            f"{gaps[worst]:.2g}{name}, above tol={stop.tol:g}. Raise max_iter or tol, or scale the "
+            "features.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def solve(
@@ -67,20 +91,26 @@ def solve(
 ) -> Solution:
     """Solve every class of a problem.
 
-    ``start`` is a dual to start from (classes x documents), clipped into the box. Blocks and
-    seeds do not depend on ``n_jobs``, so neither does the result. Of some ``blocks`` only, which
-    `deal_blocks` numbers, the solution has the rows of their classes, to the last digit what they
-    are of all. Documents without a weight have no part in how classes are dealt.
+    ``start`` is a dual to start from (classes x documents), clipped to the box. With ``blocks``
+    (numbers into `make_blocks`) only their classes are solved, with exactly the same result as
+    among all classes. Blocks and seeds do not depend on ``n_jobs``, so the solution does not
+    either. Documents of weight zero are ignored, also by `make_blocks`.
     """
-    used = np.flatnonzero(problem.weight)
-    if used.size == problem.weight.size:
-        return _solve_used(problem, stop, seed, start, n_jobs, blocks)
-    start = None if start is None else start[:, used]
-    solution = _solve_used(take_documents(problem, used), stop, seed, start, n_jobs, blocks)
+    n_documents, used = problem.weight.size, np.flatnonzero(problem.weight)
+    if used.size < n_documents:
+        problem = take_documents(problem, used)
+        start = None if start is None else start[:, used]
+    X, rank = problem.X, rank_by_frequency(problem.X)
+    rows = make_rows(X.indptr, rank[X.indices], X.data, problem.weight)
+    solution = solve_rows(
+        rows, rank, problem, stop, seed=seed, start=start, n_jobs=n_jobs, blocks=blocks
+    )
+    if used.size == n_documents:
+        return solution
     dual = solution.dual_coef
-    shape = dual.shape[0], problem.weight.size
-    spread = sparse.csr_matrix((dual.data, used[dual.indices], dual.indptr), shape=shape)
-    return solution._replace(dual_coef=spread)
+    shape = dual.shape[0], n_documents
+    dual = sparse.csr_matrix((dual.data, used[dual.indices], dual.indptr), shape=shape)
+    return solution._replace(dual_coef=dual)
 
 
 def take_documents(problem: Problem, documents: NDArray[np.intp]) -> Problem:
@@ -97,23 +127,6 @@ def take_classes(problem: Problem, classes: NDArray[np.intp]) -> Problem:
     return problem._replace(indicator=problem.indicator[:, classes], box=box, ridge=ridge)
 
 
-def _solve_used(
-    problem: Problem,
-    stop: Stop,
-    seed: int,
-    start: sparse.csr_matrix | None,
-    n_jobs: int | None,
-    blocks: Sequence[int] | None,
-) -> Solution:
-    """Solve a problem in which every document has a weight."""
-    X = problem.X
-    rank = rank_by_frequency(X)
-    rows = make_rows(X.indptr, rank[X.indices], X.data, problem.weight)
-    return solve_rows(
-        rows, rank, problem, stop, seed=seed, start=start, n_jobs=n_jobs, blocks=blocks
-    )
-
-
 def solve_rows(
     rows: Rows,
     rank: NDArray[np.uint32],
@@ -126,19 +139,19 @@ def solve_rows(
     keep_dual: bool = True,
     blocks: Sequence[int] | None = None,
 ) -> Solution:
-    """Solve a problem whose documents are given as rows, feature j under the number ``rank[j]``.
+    """Solve a problem whose documents are given as ``rows``, with feature j numbered ``rank[j]``.
 
-    The documents of the problem itself are not looked at. Without ``keep_dual`` the dual returned
-    is empty: of many classes it takes more memory than the documents.
+    ``problem.X`` is ignored. Without ``keep_dual`` the returned dual is empty: with many classes
+    the dual takes more memory than the documents.
     """
-    dealt = dict(enumerate(deal_blocks(problem.indicator)))
+    chosen = dict(enumerate(make_blocks(problem.indicator)))
     if blocks is not None:
-        dealt = {number: dealt[number] for number in blocks}
-    classes = np.sort(np.concatenate(list(dealt.values())))
+        chosen = {number: chosen[number] for number in blocks}
+    classes = np.sort(np.concatenate(list(chosen.values())))
     n_classes, row = classes.size, np.empty(problem.indicator.shape[1], np.intp)
     row[classes] = np.arange(n_classes)
     coef = np.empty((n_classes, rank.size))
-    # Weights are written where they are to stay: they are most of what a fit holds.
+    # Blocks write into ``coef`` directly: it is most of the memory of a fit.
     solved = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator", batch_size=1)(
         delayed(_solve_block)(
             rows,
@@ -150,34 +163,37 @@ def solve_rows(
             coef,
             keep_dual,
         )
-        for number, block in dealt.items()
+        for number, block in chosen.items()
     )
     intercept, objective, gap = np.empty((3, n_classes))
     n_passes = np.empty(n_classes, np.int64)
     dual = [sparse.csr_matrix((0, 0))] * n_classes
-    for block, answers in zip(dealt.values(), solved, strict=True):
+    for block, answers in zip(chosen.values(), solved, strict=True):
         for k, answer in zip(row[block], answers, strict=True):
             dual[k], intercept[k], n_passes[k], objective[k], gap[k] = answer
     return Solution(sparse.vstack(dual, format="csr"), coef, intercept, objective, gap, n_passes)
 
 
 def rank_by_frequency(X: sparse.csr_matrix) -> NDArray[np.uint32]:
-    """Return each feature's place by document frequency: frequent weights then share the cache."""
+    """Return the rank of each feature by document frequency.
+
+    Features renumbered by rank put the weights of frequent ones next to each other in the cache.
+    """
     frequency = np.bincount(X.indices, minlength=X.shape[1])
     rank = np.empty(X.shape[1], np.uint32)
     rank[np.argsort(-frequency, kind="stable")] = np.arange(X.shape[1], dtype=np.uint32)
     return rank
 
 
-def deal_blocks(indicator: sparse.csc_matrix) -> list[NDArray[np.intp]]:
-    """Deal the classes, frequent ones first, to an even number of blocks of like size."""
+def make_blocks(indicator: sparse.csc_matrix) -> list[NDArray[np.intp]]:
+    """Return blocks of classes of about equal size and frequency, an even number of them."""
     n_blocks = count_blocks(indicator.shape[1])
     by_size = np.argsort(-np.diff(indicator.indptr), kind="stable")
     return [by_size[first::n_blocks] for first in range(n_blocks)]
 
 
 def count_blocks(n_classes: int) -> int:
-    """Return how many blocks so many classes are dealt to.
+    """Return the number of blocks for ``n_classes`` classes.
 
     Examples
     --------
@@ -188,7 +204,7 @@ def count_blocks(n_classes: int) -> int:
 
 
 class _Block(NamedTuple):
-    """Some of the classes: rows of the solution, signs (documents x classes), costs, a start."""
+    """Some classes: rows of the solution, signs (documents x classes), costs, starting point."""
 
     rows: NDArray[np.intp]
     y: NDArray[np.int8]
@@ -240,7 +256,7 @@ def _solve_block(
         else:
             margins_k[:] = margins[:, k]
         left = stop.max_passes - n_sweeps
-        b, passes, objective, gap = settle(
+        b, passes, objective, gap = solve_class(
             rows, task, bias, beta_k, w, b, margins_k, Stop(stop.tol, left), seed
         )
         coef[block.rows[k]] = w[rank]
@@ -250,11 +266,11 @@ def _solve_block(
 
 
 def limit_bias(bias: float) -> float:
-    """Return the bias to start with: that of a free intercept would be infinite."""
+    """Return a finite bias to start with; the bias of a free intercept is infinite."""
     return bias if isfinite(bias) else 1.0
 
 
-def settle(
+def solve_class(
     rows: Rows,
     task: Task,
     bias: float,
@@ -265,14 +281,15 @@ def settle(
     stop: Stop,
     seed: int,
 ) -> tuple[float, int, float, float]:
-    """Descend on one class to the end, as ``kernels.descent.polish`` does, whatever the bias.
+    """Solve one class with ``kernels.descent.polish``, whatever the bias.
 
-    An intercept that costs nothing is found by proximal steps: it is charged for its distance to
-    where it was, and moves there, until it moves no more. The sum of ``beta``, which a free
-    intercept makes zero, is what it moves by.
+    A free intercept is found by proximal steps: each step penalises its distance to the previous
+    value, until it converges. It moves by ``bias`` times the sum of ``beta``, which is zero at the
+    optimum. Changes ``beta``, ``w`` and ``margins`` in place; returns the intercept, the number of
+    passes, the primal objective and the duality gap.
     """
     is_free, passes, pull = not isfinite(bias), 0, 0.0
-    if is_free:  # small costs leave the intercept little to move by
+    if is_free:  # the smaller the costs, the larger the steps
         bias = float(np.clip(1 / task.box.max(), 1, LARGEST_BIAS))
         pull = bias * beta.sum()
     while True:
@@ -290,7 +307,7 @@ def settle(
 def _sweep_block(
     rows: Rows, block: _Block, bias: float, n_features: int, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the dual and the scores (documents x lanes) after the sweeps that classes share."""
+    """Return the dual and the scores (documents x lanes) after the shared sweeps."""
     n_documents, n_classes = block.y.shape
     spare = ((0, 0), (0, LANES - n_classes))
     beta, margins = _map_zeros((2, n_documents, LANES))
@@ -311,9 +328,9 @@ def _sweep_block(
 
 
 def _map_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Return zeros in memory of their own, which goes back to the system when they are done.
+    """Return zeros in a private memory map, which is returned to the system when they are freed.
 
-    From the common heap each thread would keep a few times as much, for want of a hole that fits.
+    On the heap, fragmentation would make each thread keep a few times as much.
     """
     memory = mmap(-1, max(1, 4 * prod(shape)))
     return np.ndarray(shape, np.float32, memory)

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Atomic writes: a file is replaced whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import IO
 
 
 @contextmanager
-def replace_whole(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file to write bytes to; it takes its name when all is written, and not before.
+def open_atomic(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing bytes; it replaces ``path`` when the block ends without an error.
 
-    What had the name before stays as it was until then, and for good where writing fails.
+    Until then, and if writing fails, an existing file stays as it is.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     with replace_whole(Path(folder, "words.txt")) as stream:
+    ...     with open_atomic(Path(folder, "words.txt")) as stream:
     ...         _ = stream.write(b"oak")
     ...     Path(folder, "words.txt").read_bytes()
     b'oak'
     """
-    path = Path(path).resolve()  # what a link leads to is written, and the link stays
+    path = Path(path).resolve()  # a symbolic link stays, and its target is replaced
     if path.is_dir():
         raise ValueError(f"{path}: this is a folder; name a file to write")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: this is not a file, which alone can be written whole")
+        raise ValueError(f"{path}: this is not a regular file; name a file to write")
     try:
         temporary = NamedTemporaryFile(  # noqa: SIM115
             dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".part", delete=False
@@ -48,14 +48,14 @@ def replace_whole(path: str | Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def write_whole(path: str | Path, content: bytes) -> None:
-    """Write the whole content of a file, or nothing."""
-    with replace_whole(path) as stream:
+def write_atomic(path: str | Path, content: bytes) -> None:
+    """Write the content of a file atomically."""
+    with open_atomic(path) as stream:
         stream.write(content)
 
 
 def _usual_mode(path: Path) -> int:
-    """Return the permissions the file has, or those that a new file gets."""
+    """Return the permissions of the file, or the default ones of a new file."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)

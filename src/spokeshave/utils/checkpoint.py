@@ -1,7 +1,7 @@
-"""The checkpoint of a long run: a file of JSON lines, one for each unit that is finished.
+"""The checkpoint of a long run: a file of JSON lines, one per finished unit of work.
 
-The first line says which run it is of. A line is on the disk before the next unit is waited for,
-so a run that is killed loses only the units it had not finished.
+The first line identifies the run. Every line is flushed to the disk at once, so a run that is
+killed loses only its unfinished units.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import re
 from math import isfinite, isnan, nan
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -25,19 +24,20 @@ Fingerprint = dict[str, Any]
 
 
 class Checkpoint:
-    """Finished units of one run, read back when it is started again.
+    """The finished units of one run, read back when the run is started again.
 
     Parameters
     ----------
     path : str or Path
-        The file. It is made where there is none; one of another run is refused, never overwritten.
+        The file. It is created if it does not exist. A file of another run is an error and is
+        never overwritten.
     fingerprint : dict of str to JSON values
-        What the run depends on, by name: two runs with equal fingerprints have equal results.
+        Everything the run depends on: two runs with equal fingerprints have equal results.
 
     Attributes
     ----------
     done : dict of tuple of int to dict of str to float
-        The results of the units that are finished.
+        The results of the finished units.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Checkpoint:
         header = {"format": FORMAT, "version": VERSION, "fingerprint": fingerprint}
         content = self._path.read_bytes() if self._path.exists() else b""
         self.done: dict[Unit, dict[str, float]] = {}
-        # Killed within its first line, a file holds nothing: it is as good as a new one.
+        # A run killed while writing its first line leaves a prefix of it, which counts as new.
         is_new = _encode(header).startswith(content)
         if not is_new:
             self._check_header(content, json.loads(_encode(fingerprint)))
@@ -69,16 +69,11 @@ class Checkpoint:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def add(self, unit: Unit, result: dict[str, float]) -> None:
-        """Put a finished unit on the disk."""
+        """Write a finished unit to the disk."""
         known = {name: None if isnan(value) else value for name, value in result.items()}
         self._write({"unit": unit, **known})
         self.done[unit] = result
@@ -92,13 +87,13 @@ class Checkpoint:
         header = _decode(content[: content.find(b"\n") + 1])
         if header is None or header.get("format") != FORMAT:
             raise ValueError(
-                f"checkpoint must be a new file or one that a run has left. Got {self._path}, "
-                "which is something else: name another file."
+                f"checkpoint must be a new file or the checkpoint of a run. Got {self._path}, "
+                "which is neither: name another file."
             )
         if header.get("version") != VERSION:
             raise ValueError(
                 f"checkpoint must be of version {VERSION}. Got {self._path} of version "
-                f"{header.get('version')} instead: finish it with the release that began it, or "
+                f"{header.get('version')} instead: finish it with the release that started it, or "
                 "name another file."
             )
         found = header.get("fingerprint", {})
@@ -112,7 +107,7 @@ class Checkpoint:
             )
 
     def _read_units(self, content: bytes) -> int:
-        """Read what is finished; return where the last whole line ends."""
+        """Read the finished units; return the end of the last complete line."""
         lines = content.splitlines(keepends=True)
         size = len(lines[0])
         for number, line in enumerate(lines[1:], start=2):
@@ -120,7 +115,7 @@ class Checkpoint:
             if record is None or "unit" not in record:
                 if number < len(lines):
                     raise ValueError(
-                        f"checkpoint must hold a unit in each line. Got {self._path}, whose line "
+                        f"checkpoint must have a unit in each line. Got {self._path}, whose line "
                         f"{number} is damaged: delete that line."
                     )
                 break
@@ -131,12 +126,12 @@ class Checkpoint:
 
 
 def _encode(record: dict[str, Any]) -> bytes:
-    # ASCII without a raw line break, so that a line is whole if and only if it ends in one.
+    # JSON in ASCII has no raw line break, so a line is complete if and only if it ends in one.
     return json.dumps(record, allow_nan=False).encode("ascii") + b"\n"
 
 
 def _decode(line: bytes) -> dict[str, Any] | None:
-    """Return the record that a line holds, None if it holds none or was not written to its end."""
+    """Return the record of a line, or None if it is incomplete or not a JSON object."""
     try:
         record = json.loads(line) if line.endswith(b"\n") else None
     except ValueError:
@@ -145,7 +140,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def digest(array: Any) -> str:
-    """Return a fingerprint of the shape, the type and the bytes of an array, dense or sparse."""
+    """Return a fingerprint of the shape, dtype and bytes of a dense or sparse array."""
     if sparse.issparse(array):
         rows = array.tocsr()
         parts = [np.asarray(rows.shape), rows.indptr, rows.indices, rows.data]
@@ -159,7 +154,7 @@ def digest(array: Any) -> str:
 
 
 def describe(value: Any) -> Any:
-    """Return a value of JSON that tells estimators and parameters apart, the same in every process.
+    """Return a JSON value that identifies an estimator or parameter, the same in every process.
 
     Examples
     --------
@@ -181,4 +176,4 @@ def describe(value: Any) -> Any:
         return [describe(type(value)), describe(value.get_params(deep=False))]
     if hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # an address is of one process only
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # addresses differ between processes

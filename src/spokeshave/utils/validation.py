@@ -1,4 +1,4 @@
-"""Checks of documents and targets that users pass in."""
+"""Validation of documents, targets and document frequency limits."""
 
 from __future__ import annotations
 
@@ -22,34 +22,24 @@ def check_targets(y: Any) -> Any:
 
 def _check_indicator(y: Any) -> sparse.csr_matrix:
     if y.dtype.kind in "biuf":
-        indicator = _tidy(y) if sparse.issparse(y) else _find_ones(np.asarray(y))
-        if indicator.data.all():
-            return indicator
+        indicator = tidy(y) if sparse.issparse(y) else _find_nonzeros(np.asarray(y))
+        if (indicator.data == 1).all():
+            return indicator.astype(np.int8)
     raise ValueError(
         "y must be one label per document, or an indicator matrix of zeros and ones. "
         "Got a matrix of other values instead."
     )
 
 
-def _tidy(y: Any) -> sparse.csr_matrix:
-    """Return the nonzeros of a sparse matrix, as whether they are one."""
-    indicator = sparse.csr_matrix(y, copy=True)
-    indicator.sum_duplicates()
-    indicator.eliminate_zeros()
-    indicator.data = (indicator.data == 1).astype(np.int8)
-    return indicator
-
-
-def _find_ones(y: NDArray[Any]) -> sparse.csr_matrix:
-    """Return the nonzeros of a dense matrix, as whether they are one; scipy is slower."""
-    places = np.flatnonzero(y != 0)
+def _find_nonzeros(y: NDArray[Any]) -> sparse.csr_matrix:
+    """Return a dense matrix in CSR form; scipy is slower."""
+    at = np.flatnonzero(y != 0)
     indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(y, axis=1))])
-    is_one = (y.ravel()[places] == 1).astype(np.int8)
-    return sparse.csr_matrix((is_one, places % y.shape[1], indptr), shape=y.shape)
+    return sparse.csr_matrix((y.ravel()[at], at % y.shape[1], indptr), shape=y.shape)
 
 
 def binarize(y: Any) -> tuple[NDArray[Any], sparse.csc_matrix]:
-    """Return the classes and an int8 indicator: one column per class, one for two classes."""
+    """Return the classes and an int8 indicator: a column per class, or one for two classes."""
     if y.ndim == 2:
         indicator = sparse.csc_matrix(y, dtype=np.int8)
         indicator.eliminate_zeros()
@@ -61,7 +51,7 @@ def binarize(y: Any) -> tuple[NDArray[Any], sparse.csc_matrix]:
 
 
 def align(y: Any, like: Any, classes: NDArray[Any]) -> sparse.csc_matrix:
-    """Return an indicator of targets ``y`` with the columns that ``binarize`` gives for ``like``.
+    """Return an indicator of test targets ``y`` with the columns of ``binarize(like)``.
 
     Examples
     --------
@@ -71,16 +61,16 @@ def align(y: Any, like: Any, classes: NDArray[Any]) -> sparse.csc_matrix:
     """
     if y.ndim != like.ndim or (y.ndim == 2 and y.shape[1] != like.shape[1]):
         raise ValueError(
-            "y_test must be of the kind y is, with a column per class where y has columns. "
-            f"Got shapes {y.shape} and {like.shape}."
+            "y_test must be of the same kind as y: labels, or an indicator with as many columns. "
+            f"Got shapes {y.shape} and {like.shape} instead."
         )
     if y.ndim == 2:
         return binarize(y)[1]
-    # As objects: numpy would compare numbers with text as text, and 10 comes before 2 there.
+    # As objects: numpy would convert numbers to text to compare them with text.
     unknown = np.setdiff1d(np.unique(y).astype(object), classes.astype(object))
     if unknown.size:
         raise ValueError(
-            f"y_test must hold labels that y holds. Got {str(unknown[0])!r}, which it does not."
+            f"y_test must only have labels of y. Got {str(unknown[0])!r}, which y does not have."
         )
     return _indicate(np.searchsorted(classes, y), len(classes))
 
@@ -97,9 +87,9 @@ def _indicate(codes: NDArray[np.intp], n_classes: int) -> sparse.csc_matrix:
 
 
 def check_documents(X: Any, y: Any, like: Any = None) -> tuple[sparse.csr_matrix, Any]:
-    """Return documents as tidy sparse rows, and targets as labels or a sparse indicator.
+    """Return documents as canonical sparse rows, and targets as labels or a sparse indicator.
 
-    Documents to test on must have the features of those they are ``like``.
+    Test documents must have as many features as ``like``, the training documents.
     """
     X = tidy(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
     y = check_targets(y if sparse.issparse(y) else np.asarray(y))
@@ -112,7 +102,7 @@ def check_documents(X: Any, y: Any, like: Any = None) -> tuple[sparse.csr_matrix
 
 
 def tidy(X: Any) -> sparse.csr_matrix:
-    """Return the documents as rows in which every stored value is one that occurs, once.
+    """Return documents in CSR form without duplicate entries or stored zeros.
 
     Examples
     --------
@@ -128,19 +118,19 @@ def tidy(X: Any) -> sparse.csr_matrix:
 
 
 def check_limits(min_df: Any, max_df: Any) -> None:
-    """Raise a sentence about a limit that is neither a count of documents nor a share."""
+    """Raise a ValueError if a limit is neither a number of documents nor a fraction."""
     for name, limit in (("min_df", min_df), ("max_df", max_df)):
         is_count = isinstance(limit, Integral) and int(limit) >= 1
         is_share = isinstance(limit, float | np.floating) and 0 <= limit <= 1
         if not is_count and not is_share:
             raise ValueError(
-                f"{name} must be a whole number of documents, at least 1, or a share between "
+                f"{name} must be a whole number of documents, at least 1, or a fraction between "
                 f"0.0 and 1.0. Got {limit!r} instead."
             )
 
 
 def find_limits(min_df: Any, max_df: Any, n_documents: int) -> tuple[float, float]:
-    """Return the fewest and most documents a feature may be in.
+    """Return the smallest and largest document frequency of a feature.
 
     Examples
     --------
