@@ -341,8 +341,8 @@ def test_a_vector_of_weights_is_the_second_classs_row():
     ("options", "sentence"),
     [
         ({"by": "luck"}, "by must be one of 'normal', .*, 'random'. Got 'luck' instead."),
-        ({"by": "bns", "estimator": DualLinearSVC()}, "estimator is for by='normal' only. Got by="),
-        ({"estimator": DecisionTreeClassifier()}, "estimator must be a linear model, with a coef_"),
+        ({"by": "bns", "estimator": DualLinearSVC()}, "must be None unless by='normal'. Got by="),
+        ({"estimator": DecisionTreeClassifier()}, "must be a linear model that has coef_"),
     ],
     ids=["criterion", "estimator", "tree"],
 )
@@ -354,7 +354,7 @@ def test_bad_options_get_one_sentence(options, sentence):
 def test_weights_of_other_features_or_classes_get_one_sentence():
     X, y = make_counts()
     model = LogisticRegression().fit(X, y)
-    sentence = r"estimator must have a coef_ of shape \(3, 11\), .* Got \(3, 12\) instead."
+    sentence = r"estimator must have coef_ of shape \(3, 11\), .* Got \(3, 12\) instead."
     with pytest.raises(ValueError, match=sentence):
         rank_features(X[:, 1:], y, estimator=model)
     with pytest.raises(ValueError, match=r"of shape \(1, 12\)"):
@@ -365,7 +365,7 @@ def test_weights_of_other_features_or_classes_get_one_sentence():
 def test_negative_values_get_one_sentence_where_they_make_no_sense(by):
     X, y = make_counts()
     X.data[3] = -2
-    with pytest.raises(ValueError, match=f"{by} needs values that are not negative. Got -2 among"):
+    with pytest.raises(ValueError, match=f"X must not have negative values for by='{by}'. Got -2;"):
         rank_features(X, y, by=by)
 
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 
 from spokeshave import DualLinearSVC
 from spokeshave.ranking.learners import (
-    MAX_PASSES,
+    MAX_EPOCHS,
     bayes_point,
     exponentiated_gradient,
     least_squares,
@@ -99,7 +99,7 @@ def test_documents_without_words_teach_nothing(learn):
 def test_the_perceptron_stops_where_it_cannot_separate():
     X = sparse.csr_matrix(np.ones((4, 1)))
     weights = perceptron(X, indicate(np.arange(4) % 2)[:, 1:], seed=0)
-    assert np.abs(weights) <= 4 * MAX_PASSES
+    assert np.abs(weights) <= 4 * MAX_EPOCHS
 
 
 def test_the_bayes_point_is_nearer_to_the_svm_than_its_perceptrons_are():

@@ -84,10 +84,10 @@ def test_the_svm_is_the_one_given():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"shares": [0.0]}, "shares must be above 0 and up to 1. Got 0.0 instead"),
-        ({"shares": [1.5]}, "shares must be above 0 and up to 1. Got 1.5 instead"),
-        ({"shares": ["half"]}, "shares must be above 0 and up to 1. Got 'half' instead"),
-        ({"shares": [0.001]}, "leave one of the 90 documents at least. Got 0.001 instead"),
+        ({"shares": [0.0]}, "shares must be greater than 0 and at most 1. Got 0.0 instead"),
+        ({"shares": [1.5]}, "shares must be greater than 0 and at most 1. Got 1.5 instead"),
+        ({"shares": ["half"]}, "shares must be greater than 0 and at most 1. Got 'half' instead"),
+        ({"shares": [0.001]}, "leave at least one of the 90 documents. Got 0.001 instead"),
         ({"by": "gini"}, "by must be one of"),
     ],
 )
