@@ -1,4 +1,4 @@
-"""The sparsity curve against plain Python, and against what cuts really leave."""
+"""The sparsity curve against plain Python, and against the matrices at each cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linear learners: what they agree with, and what must not change them."""
+"""The linear learners against peers, and their invariances."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_stretched_documents_give_the_same_weights_but_for_a_factor(learn, power
 
 
 @ONLINE
-def test_float32_documents_are_taken_as_they_are(learn):
+def test_float32_documents_give_the_same_weights(learn):
     X, indicator = make_text()
     X.data = X.data.astype(np.float32)
     expected = learn(X.astype(np.float64), indicator, seed=0)

@@ -1,4 +1,4 @@
-"""Rankings from parts of the documents, against rankings of the same documents by hand."""
+"""Rankings on subsets against rankings of the same documents by hand."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_names_are_of_the_criterion_and_the_share():
 
 
 def test_parts_lie_inside_one_another():
-    # A feature for each document tells which documents a ranking has seen.
+    # One feature per document shows which documents a ranking used.
     X, y = sparse.identity(60, format="csr"), np.arange(60) % 3
     rankings = rank_subsets(X, y, SHARES, "chi2", random_state=0).values()
-    seen = [set(np.flatnonzero(ranking.scores.any(axis=0))) for ranking in rankings]
-    assert [len(documents) for documents in seen] == [60, 30, 15]
-    assert seen[2] < seen[1] < seen[0]
+    used = [set(np.flatnonzero(ranking.scores.any(axis=0))) for ranking in rankings]
+    assert [len(documents) for documents in used] == [60, 30, 15]
+    assert used[2] < used[1] < used[0]
 
 
 def test_a_part_ranks_as_its_documents_do():

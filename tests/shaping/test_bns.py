@@ -293,7 +293,7 @@ def test_shapes_are_separated_as_what_they_make_of_documents(
     zero_is_fixed = is_sparse or zero == "bin"
     how = {"output": output, "zero_is_fixed": zero_is_fixed}
     scaler = BNSScaler(**options)._fit_shapes(shaper.shapes_, **how)
-    # Where zero is fixed, what is shaped is scaled as sparse documents are.
+    # If zeros stay zero, shaped documents are scaled like sparse ones.
     rounded = to_dense(shaped).round(12)
     expected = BNSScaler(**options).fit(sparse.csr_matrix(rounded) if zero_is_fixed else rounded, y)
     for name in ("bns_", "min_", "scale_"):

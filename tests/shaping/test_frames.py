@@ -181,9 +181,9 @@ def test_an_encoder_can_be_pickled():
     assert encoder.transform(FRAMES["str"])[0].tolist() == [67, 2, 2]
 
 
-@pytest.mark.parametrize(("feature", "place"), [("job", 1), (1, 1), (np.int32(2), 2)])
-def test_features_are_found_by_number_or_name(feature, place):
-    assert find_feature(feature, NAMES) == place
+@pytest.mark.parametrize(("feature", "number"), [("job", 1), (1, 1), (np.int32(2), 2)])
+def test_features_are_found_by_number_or_name(feature, number):
+    assert find_feature(feature, NAMES) == number
 
 
 @pytest.mark.parametrize("feature", ["wage", 3, -1, None, 1.0])

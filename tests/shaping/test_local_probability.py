@@ -95,7 +95,7 @@ def shape_naively(
     value = min(max(value, known[0]), known[-1])
     if value in known:
         return estimate_naively(documents, value, n_neighbors) or prior
-    right = next(place for place, v in enumerate(known) if v > value)
+    right = next(i for i, v in enumerate(known) if v > value)
     low, high = known[right - 1], known[right]
     left, right = (estimate_naively(documents, v, n_neighbors) or prior for v in (low, high))
     return left + (value - low) / (high - low) * (right - left)
@@ -614,7 +614,7 @@ def test_names_need_no_neighbours(rng):
 
 
 @pytest.mark.parametrize("n_neighbors", [12, "auto"])
-def test_neighbours_are_told_for_each_class_and_feature(n_neighbors):
+def test_every_class_and_feature_has_a_number_of_neighbours(n_neighbors):
     X, y = make_targets("labels")
     shaper = LocalProbabilityShaper(n_neighbors=n_neighbors, random_state=0).fit(X, y)
     assert shaper.n_neighbors_.shape == (3, 40)

@@ -232,7 +232,7 @@ def test_each_of_more_classes_is_weighed_against_one_for_the_rest(weights, names
 
 
 def test_weights_by_class_are_as_those_of_the_svm_alone():
-    # Not shaped, scaled or normalised, all classes see the same documents.
+    # Without shaping, scaling and norm, the documents are the same for all classes.
     for kind in ("labels", "multilabel"):
         X, y, X_test = make_problem(kind)
         svc = DualLinearSVC(class_weight={0: 3, 2: 0.2}, **TIGHT)

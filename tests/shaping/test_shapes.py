@@ -100,13 +100,13 @@ def test_each_class_and_feature_has_its_own_neighbours(learned):
 
 @settings(deadline=None)
 @given(TABLES, st.booleans(), st.sampled_from([0, 1, 4, 100]), st.data())
-def test_counts_without_a_part_are_those_of_the_others(X, zero_is_apart, n_neighbors, data):
+def test_counts_without_a_fold_are_those_of_the_others(X, zero_is_apart, n_neighbors, data):
     labels = data.draw(arrays(np.int8, (len(X), 2), elements=st.integers(0, 1)))
     is_out = data.draw(arrays(bool, len(X)))
     options = {"n_neighbors": n_neighbors, "zero_is_apart": zero_is_apart}
     cell_levels, counts, _ = learn(X, labels, **options)
-    part = count_levels(cell_levels, sparse.csc_matrix(labels), np.flatnonzero(is_out))
-    rest = counts.without(part)
+    fold = count_levels(cell_levels, sparse.csc_matrix(labels), np.flatnonzero(is_out))
+    rest = counts.without(fold)
     of_others = count_levels(cell_levels, sparse.csc_matrix(labels), np.flatnonzero(~is_out))
     for one, other in zip(rest, of_others, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -179,15 +179,15 @@ def test_a_level_that_no_counted_document_is_at_has_its_neighbours():
     np.testing.assert_allclose(estimate(cell_levels, rest, 0).probability[0, amounts][2], 4 / 6)
 
 
-def test_counts_of_parts_add_up(learned):
+def test_counts_of_folds_add_up(learned):
     X, indicator, _ = learned
     cell_levels, counts, _ = learn(X, indicator)
-    parts = [
+    folds = [
         count_levels(cell_levels, sparse.csc_matrix(indicator), np.arange(first, 60, 3))
         for first in range(3)
     ]
     for field in counts._fields:
-        total = sum(getattr(part, field) for part in parts)
+        total = sum(getattr(fold, field) for fold in folds)
         np.testing.assert_array_equal(total, getattr(counts, field))
     nothing = counts.without(counts)
     assert not nothing.sizes.any()
@@ -297,20 +297,20 @@ def judge_naively(value, is_positive, others, n_neighbors):
 
 
 def judge_all_naively(column, positive, fold_of, n_neighbors, *, zero_is_apart, is_nominal):
-    """Return the log likelihood of each document by the documents of other parts."""
+    """Return the log likelihood of each document estimated from the other folds."""
     bins = ["missing" if v != v else "zero" if zero_is_apart and v == 0 else "" for v in column]
     reach, rest, prior = 0 if is_nominal else n_neighbors, {}, {}
     documents = list(zip(column, positive, fold_of, bins, strict=True))
-    for part in set(fold_of):
-        others = [(v, p, of_bin) for v, p, other, of_bin in documents if other != part]
-        prior[part] = (sum(p for _, p, _ in others) + 1) / (len(others) + 2)
+    for fold in set(fold_of):
+        others = [(v, p, of_bin) for v, p, other, of_bin in documents if other != fold]
+        prior[fold] = (sum(p for _, p, _ in others) + 1) / (len(others) + 2)
         for name in set(bins):
-            rest[part, name] = sorted((0 if name else v, p) for v, p, b in others if b == name)
+            rest[fold, name] = sorted((0 if name else v, p) for v, p, b in others if b == name)
     found = []
-    for value, is_positive, part, name in documents:
-        place = 0 if name else value
-        judged = judge_naively(place, is_positive, rest[part, name], 0 if name else reach)
-        by_prior = math.log(prior[part] if is_positive else 1 - prior[part])
+    for value, is_positive, fold, name in documents:
+        at = 0 if name else value
+        judged = judge_naively(at, is_positive, rest[fold, name], 0 if name else reach)
+        by_prior = math.log(prior[fold] if is_positive else 1 - prior[fold])
         found.append(by_prior if judged is None else judged)
     return found
 
@@ -335,13 +335,13 @@ def choose(X, labels, fold_of, *, zero_is_apart=False, nominal=()):
     """Return the neighbours of every class and column of a table."""
     cell_levels = find_levels(sparse.csr_matrix(X), zero_is_apart=zero_is_apart)
     indicator = sparse.csc_matrix(labels)
-    parts = (
-        count_levels(cell_levels, indicator, np.flatnonzero(fold_of == part))
-        for part in range(fold_of.max() + 1)
+    folds = (
+        count_levels(cell_levels, indicator, np.flatnonzero(fold_of == fold))
+        for fold in range(fold_of.max() + 1)
     )
     is_nominal = np.isin(np.arange(X.shape[1]), nominal)
     counts = count_levels(cell_levels, indicator)
-    return choose_neighbors(cell_levels.levels, counts, parts, is_nominal)
+    return choose_neighbors(cell_levels.levels, counts, folds, is_nominal)
 
 
 @settings(deadline=None, derandomize=True, max_examples=50)
@@ -362,7 +362,7 @@ def test_neighbours_are_those_of_a_plain_judgement(data, zero_is_apart):
 
 
 def make_waves(n_waves, height, *, seed=1):
-    """Return a feature on which a class comes and goes so many times, the class, and parts."""
+    """Return a feature with ``n_waves`` waves of the class, the class, and folds."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0, n_waves, 600)
     label = (rng.random(600) < 0.5 + height * np.sin(2 * np.pi * x)).astype(np.int8)
@@ -402,7 +402,7 @@ def test_names_constants_and_missing_values_ask_for_the_usual_number(rng):
     np.testing.assert_array_equal(found, np.full((3, 3), DEFAULT_NEIGHBORS))
 
 
-def test_of_numbers_that_do_the_same_the_smallest_is_taken():
+def test_of_equally_good_numbers_the_smallest_is_chosen():
     # Of 60 documents that are all of the class, 90 neighbours are as many as 270.
     found = choose(np.arange(60.0)[:, None], np.ones((60, 1), np.int8), np.arange(60) % 3)
     assert found[0, 0] == 90

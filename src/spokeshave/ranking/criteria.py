@@ -264,11 +264,6 @@ def sum_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
     return sum_values(sparse.csr_matrix((ones, X.indices, X.indptr), X.shape), indicator)
 
 
-def tally_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Iterator[Tally]:
-    """Yield the number of documents with each feature for every class: true and false positives."""
-    return sum_presence(X, indicator).tally()
-
-
 def information_gain(tally: Tally) -> NDArray[np.float64]:
     """Return the mutual information of presence and class, in nats."""
     n = tally.n_inside + tally.n_outside

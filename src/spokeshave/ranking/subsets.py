@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
@@ -75,26 +74,15 @@ def rank_subsets(
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
     rows = sparse.csr_matrix(indicator)
-    rng = check_random_state(random_state)
-    order = rng.permutation(X.shape[0])
+    order = check_random_state(random_state).permutation(X.shape[0])
     options = {"estimator": estimator, "random_state": random_state, "n_jobs": n_jobs}
-    return {
-        name: _rank(X, rows, np.sort(order[:size]), by, names, options)
-        for name, size in sizes.items()
-    }
-
-
-def _rank(
-    X: sparse.csr_matrix,
-    indicator: sparse.csr_matrix,
-    documents: NDArray[np.intp],
-    by: str,
-    names: NDArray[Any],
-    options: dict[str, Any],
-) -> Ranking:
-    """Rank on some documents; the indicator keeps classes that have none of them."""
-    found = rank_features(X[documents], indicator[documents], by, **options)
-    return Ranking(found.scores, names, by)
+    rankings = {}
+    for name, size in sizes.items():
+        documents = np.sort(order[:size])
+        # An indicator keeps the classes that have none of these documents.
+        found = rank_features(X[documents], rows[documents], by, **options)
+        rankings[name] = Ranking(found.scores, names, by)
+    return rankings
 
 
 def _name(by: str, share: Any) -> str:

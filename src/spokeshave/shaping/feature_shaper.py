@@ -177,14 +177,10 @@ default="local_probability"
         shape : FeatureShape
         """
         check_is_fitted(self)
-        if not isinstance(self.shaper_, LocalProbabilityShaper):
-            raise ValueError(
-                "shape must be 'local_probability', 'log_odds' or a LocalProbabilityShaper to have "
-                f"feature shapes. Got {self.shape!r} instead."
-            )
-        shape = self.shaper_.shape_of(feature)
+        shaper = require_shapes(self.shaper_, self.shape)
+        shape = shaper.shape_of(feature)
         n_classes = len(shape.images)
-        columns = self.shaper_._find_column(feature) * n_classes + np.arange(n_classes)
+        columns = shaper._find_column(feature) * n_classes + np.arange(n_classes)
         if self.scale == "center":
             return shape.stretch(self.scaler_.mean_[columns], np.ones(n_classes))
         if self.scaler_ is None:
@@ -358,6 +354,16 @@ def _make_stage(parameter: str, stage: Any, named: dict[str, Any]) -> Any:
     with suppress(AttributeError, ValueError):
         stage.set_output(transform="default")
     return stage
+
+
+def require_shapes(shaper: Any, shape: Any) -> LocalProbabilityShaper:
+    """Return the fitted first stage, or raise if it has no feature shapes."""
+    if not isinstance(shaper, LocalProbabilityShaper):
+        raise ValueError(
+            "shape must be 'local_probability', 'log_odds' or a LocalProbabilityShaper to have "
+            f"feature shapes. Got {shape!r} instead."
+        )
+    return shaper
 
 
 def allows_missing(shape: Any) -> bool:

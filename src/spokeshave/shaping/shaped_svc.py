@@ -23,7 +23,7 @@ from spokeshave.shaping.bns import (
     separate_classes,
     separate_shapes,
 )
-from spokeshave.shaping.feature_shaper import allows_missing, make_stages
+from spokeshave.shaping.feature_shaper import allows_missing, make_stages, require_shapes
 from spokeshave.shaping.frames import NUMERIC
 from spokeshave.shaping.levels import count_class, find_levels, store_all
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
@@ -207,15 +207,11 @@ default="local_probability"
         shape : FeatureShape
         """
         check_is_fitted(self)
-        if not isinstance(self.shaper_, LocalProbabilityShaper):
-            raise ValueError(
-                "shape must be 'local_probability', 'log_odds' or a LocalProbabilityShaper to have "
-                f"feature shapes. Got {self.shape!r} instead."
-            )
-        shape = self.shaper_.shape_of(feature)
-        j = self.shaper_._find_column(feature)
+        shaper = require_shapes(self.shaper_, self.shape)
+        shape = shaper.shape_of(feature)
+        j = shaper._find_column(feature)
         base, factor = self.transforms_.base[:, j], self.transforms_.factor[:, j]
-        return shape.stretch(np.zeros_like(base) if self.shaper_.zero_is_fixed_ else base, factor)
+        return shape.stretch(np.zeros_like(base) if shaper.zero_is_fixed_ else base, factor)
 
     def _check_parameters(self) -> tuple[Any, BNSScaler | None]:
         """Return the unfitted stages."""
