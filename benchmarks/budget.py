@@ -1,7 +1,7 @@
 """BudgetedSVC in a given memory against training without a limit, on a corpus of any size.
 
-Each contestant trains in a process of its own, whose memory is watched from outside: interpreter
-and imports count. ``made_corpus.py`` makes a corpus that is large enough.
+Each contestant trains in a process of its own, whose memory is measured from outside, interpreter
+and imports included. ``made_corpus.py`` makes a corpus that is large enough.
 
     python benchmarks/budget.py made.jsonl made.held_out.jsonl --budget 512MB --unlimited
     python benchmarks/budget.py made.jsonl made.held_out.jsonl --budget 512MB --limit
@@ -24,14 +24,13 @@ from itertools import islice
 from pathlib import Path
 from subprocess import PIPE, Popen
 from tempfile import TemporaryDirectory, TemporaryFile
-from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
-INTERVAL = 0.02  # seconds between looks at the memory of a process
-COMPILING = 3000  # documents that are enough to have every kernel compiled
-UNITS = {"kB": 10**3, "MB": 10**6, "GB": 10**9}
-GROUPS = (  # where groups are made, the files of the limits, and what share of it the second is
+from memory import Monitor, parse_bytes
+
+COMPILING = 3000  # documents that are enough to compile every kernel
+GROUPS = (  # folder of memory groups, files of the limits, and the second limit over the first
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", 1),
     ("/sys/fs/cgroup", "memory.max", "memory.swap.max", 0),
 )
@@ -40,18 +39,18 @@ Enter = Callable[[], None]
 
 @dataclass(frozen=True)
 class Run:
-    """What became of a contestant, in seconds and bytes.
+    """The result of a contestant, in seconds and bytes.
 
     Attributes
     ----------
     name, outcome : str
-        Who it was, and how it ended.
+        The contestant, and how its process ended.
     seconds, peak : float, int
-        Time from the start of its process, and the most that this has held, until it was trained.
+        Time from the start of the process, and its peak memory, until training was done.
     peak_in_all : int
-        The most that the process and its children held together, predicting included.
+        Peak memory of the process and its children together, prediction included.
     facts : dict of str to float
-        What it tells of itself: how good it is, and the size of what it trained on.
+        Quality of the model, and size of the training data.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Run:
     facts: dict[str, float] = field(default_factory=dict)
 
 
-# Contestants import what they need themselves: what one loads is not to count for the other.
+# Contestants import inside their functions: the imports of one must not count for the other.
 
 
 def fit_budgeted(corpus: str, memory: str) -> tuple[Any, dict[str, float]]:
@@ -107,7 +106,7 @@ CONTESTANTS = {"budgeted": fit_budgeted, "unlimited": fit_unlimited}
 
 
 def work(contestant: str, corpus: str, held_out: str, memory: str) -> None:
-    """Train, say so and wait, then tell the quality on held-out documents."""
+    """Train, report it and wait, then print the quality on held-out documents."""
     predict, facts = CONTESTANTS[contestant](corpus, memory)
     print("trained", flush=True)
     sys.stdin.readline()
@@ -130,55 +129,10 @@ def measure_quality(predict: Any, held_out: str) -> dict[str, float]:
     }
 
 
-class Watch:
-    """Looks at the peak of a process and of the tree below it, in bytes, while it is entered."""
-
-    def __init__(self, pid: int) -> None:
-        self.peak = self.tree_peak = 0
-        self._pid, self._done = pid, Event()
-        self._thread = Thread(target=self._look_again)
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def look(self) -> None:
-        """Note what the process has held at most, and what the tree holds now."""
-        self.peak = max(self.peak, read_status(self._pid, "VmHWM"))
-        held = sum(read_status(pid, "VmRSS") for pid in list_tree(self._pid))
-        self.tree_peak = max(self.tree_peak, self.peak, held)
-
-    def _look_again(self) -> None:
-        while not self._done.wait(INTERVAL):
-            self.look()
-
-
-def read_status(pid: int, key: str) -> int:
-    """Return a figure of a process in bytes, 0 where it has ended."""
-    with suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith(key):
-                return 1024 * int(line.split()[1])
-    return 0
-
-
-def list_tree(pid: int) -> list[int]:
-    """Return a process and all below it."""
-    children: list[int] = []
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            children += map(int, (task / "children").read_text().split())
-    return [pid, *(found for child in children for found in list_tree(child))]
-
-
 def run(
     name: str, corpus: Path, held_out: Path, memory: str = "", enter: Enter | None = None
 ) -> Run:
-    """Train a contestant in a new process, which ``enter`` is called in before anything else."""
+    """Train a contestant in a new process, in which ``enter`` is called first."""
     command = [sys.executable, __file__, "--work", name, str(corpus), str(held_out), memory]
     start = perf_counter()
     with (
@@ -186,21 +140,21 @@ def run(
         Popen(
             command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True, preexec_fn=enter
         ) as child,
-        Watch(child.pid) as watch,
+        Monitor([child.pid], with_children=True) as monitor,
     ):
         assert child.stdout is not None
-        child.stdout.readline()  # comes when it is trained, or has ended
+        child.stdout.readline()  # arrives when training is done, or the process has ended
         seconds = perf_counter() - start
-        watch.look()
-        peak = watch.peak
+        monitor.sample()
+        peak = monitor.peaks[child.pid]
         answer, _ = child.communicate("\n")
         errors.seek(0)
-        outcome = tell_outcome(child.returncode, errors.read())
+        outcome = describe_outcome(child.returncode, errors.read())
     facts = json.loads(answer or "{}")
-    return Run(f"{name} {memory}".strip(), outcome, seconds, peak, watch.tree_peak, facts)
+    return Run(f"{name} {memory}".strip(), outcome, seconds, peak, monitor.tree_peak, facts)
 
 
-def tell_outcome(code: int, errors: str) -> str:
+def describe_outcome(code: int, errors: str) -> str:
     if code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return "trained" if code == 0 else [f"ended with {code}", *errors.strip().splitlines()][-1]
@@ -208,7 +162,7 @@ def tell_outcome(code: int, errors: str) -> str:
 
 @contextmanager
 def limit_processes(n_bytes: int) -> Iterator[tuple[str, Enter]]:
-    """Give what kind of limit there is, and what a process calls to be under it."""
+    """Yield the kind of limit, and the function that puts a process under it."""
     group = make_group(n_bytes)
     if group is None:
         limits = resource.RLIMIT_DATA, (n_bytes, n_bytes)
@@ -221,9 +175,9 @@ def limit_processes(n_bytes: int) -> Iterator[tuple[str, Enter]]:
 
 
 def make_group(n_bytes: int) -> Path | None:
-    """Return a memory group with a limit, None where none can be made, as by other than root."""
-    for place, limit, limit_with_swap, share in GROUPS:
-        group = Path(place, f"spokeshave-{os.getpid()}")
+    """Return a memory group with a limit, or None if none can be made, for example without root."""
+    for folder, limit, limit_with_swap, share in GROUPS:
+        group = Path(folder, f"spokeshave-{os.getpid()}")
         with suppress(OSError):
             group.mkdir()
             if (group / limit).exists():
@@ -240,7 +194,7 @@ def join_group(group: Path) -> None:
 
 
 def compare(options: argparse.Namespace) -> Iterator[Run]:
-    """Train without a budget, and in each one."""
+    """Train without a budget if requested, and in each budget."""
     if options.unlimited:
         yield recall_unlimited(options)
     for memory in options.budget:
@@ -248,7 +202,7 @@ def compare(options: argparse.Namespace) -> Iterator[Run]:
 
 
 def recall_unlimited(options: argparse.Namespace) -> Run:
-    """Return the run without a budget on this corpus, from the file of such runs if it is there."""
+    """Return the run without a budget on this corpus, from the cache if it is there."""
     key = f"{options.corpus.name}, {options.corpus.stat().st_size} bytes"
     known = json.loads(options.cache.read_text()) if options.cache.exists() else {}
     if key in known:
@@ -260,7 +214,7 @@ def recall_unlimited(options: argparse.Namespace) -> Run:
 
 
 def compare_limited(options: argparse.Namespace) -> Iterator[Run]:
-    """Train with a hard limit on the process, which is the budget."""
+    """Train with the budget as a hard limit on the process."""
     for memory in options.budget:
         with limit_processes(parse_bytes(memory)) as (kind, enter):
             for name in CONTESTANTS:
@@ -281,7 +235,7 @@ def compare_growth(options: argparse.Namespace) -> Iterator[Run]:
 
 @contextmanager
 def cut(corpus: Path, n: int) -> Iterator[Path]:
-    """Give a file with the first n lines of a corpus, beside it."""
+    """Yield a file with the first n lines of a corpus, beside it."""
     with TemporaryDirectory(dir=corpus.parent) as folder:
         part = Path(folder, corpus.name)
         with corpus.open("rb") as lines, part.open("wb") as file:
@@ -290,16 +244,11 @@ def cut(corpus: Path, n: int) -> Iterator[Path]:
 
 
 def compile_kernels(options: argparse.Namespace) -> None:
-    """Have what is compiled once after installing be there before time is taken."""
+    """Compile all kernels before anything is timed."""
     names = {"budgeted": options.budget, "unlimited": options.unlimited or options.limit}
     with cut(options.corpus, COMPILING) as part:
         for name in (name for name, wanted in names.items() if wanted):
             run(name, part, part, "4GB")
-
-
-def parse_bytes(text: str) -> int:
-    """Return a number of bytes that is written like 512MB."""
-    return round(float(text[:-2]) * UNITS[text[-2:]])
 
 
 def show_heads() -> None:
@@ -320,7 +269,7 @@ def describe(seconds: float, facts: dict[str, float]) -> str:
 
 
 def judge(budgeted: Run, unlimited: Run, memory: str) -> None:
-    """Print what a budget is to be judged by."""
+    """Print size, peak and loss of quality relative to the budget and the unlimited run."""
     if budgeted.facts and unlimited.facts:
         matrix, peak = unlimited.facts["matrix"], budgeted.peak
         size, share = (n_bytes / parse_bytes(memory) for n_bytes in (matrix, peak))
@@ -334,14 +283,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("corpus", type=Path, help="a csv or jsonl with columns text and label")
-    parser.add_argument("held_out", type=Path, help="documents to judge by")
+    parser.add_argument("held_out", type=Path, help="documents to evaluate on")
     parser.add_argument("--budget", nargs="*", default=[], help="memory to train in, as 512MB")
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--unlimited", action="store_true", help="train without a budget as well")
-    modes.add_argument("--limit", action="store_true", help="have processes over the budget die")
-    modes.add_argument("--growth", action="store_true", help="a quarter, a half and all of it")
-    parser.add_argument("--cache", type=Path, help="keeps unlimited runs; beside the corpus")
-    parser.add_argument("--json", type=Path, help="write the runs to a file as well")
+    modes.add_argument("--limit", action="store_true", help="kill processes that exceed the budget")
+    modes.add_argument("--growth", action="store_true", help="train on 25, 50 and 100% of it")
+    parser.add_argument("--cache", type=Path, help="file that caches unlimited runs")
+    parser.add_argument("--json", type=Path, help="write the results to a file as well")
     options = parser.parse_args()
     options.cache = options.cache or options.corpus.with_name("unlimited.json")
     compile_kernels(options)

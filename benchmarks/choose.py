@@ -1,7 +1,7 @@
 """NormalSelector against scikit-learn's RFECV: one vocabulary for the 20 newsgroups.
 
-Each chooses how many words to keep by 5-fold cross-validation on the training messages; a
-LinearSVC is then trained on the words kept and judged on the test messages.
+Each chooses the number of words by 5-fold cross-validation on the training messages. A LinearSVC is
+then trained on the words kept and evaluated on the test messages.
 """
 
 from __future__ import annotations

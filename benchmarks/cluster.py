@@ -1,9 +1,9 @@
 """The whole job on a local cluster against the same job in one process, on the same cores.
 
 20 Newsgroups in parts: one process with two threads, and clusters of one and of two workers with a
-thread each. Reading is part of the job, starting workers is not. With ``--large`` a corpus that
-``made_corpus.py`` has made, in parts, is trained on by workers of a given memory instead, which is
-watched from outside.
+thread each. Times include reading but not the start of workers. With ``--large``, workers with a
+given memory train on a corpus made by ``made_corpus.py`` in parts instead, and their memory is
+measured from outside.
 
     python benchmarks/cluster.py
     python benchmarks/cluster.py --large 'made/part-*.jsonl' held_out.jsonl --workers 4
@@ -15,20 +15,18 @@ import argparse
 import csv
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
 from time import perf_counter
 from typing import NamedTuple
 
 import psutil
 from distributed import Client, LocalCluster, Worker
 
-from budget import INTERVAL, parse_bytes, read_status
 from contest import N_THREADS, read_newsgroups, take_turns
+from memory import Monitor, parse_bytes
 from spokeshave.cluster import fit_on_cluster
 from spokeshave.corpus import read_texts
 from spokeshave.corpus.documents import Texts
@@ -38,13 +36,12 @@ from spokeshave.utils.timing import Stopwatch
 
 N_PARTS = 8
 ROUNDS = 2
-SELDOM = 50  # looks at memory for one at disks
-# A job of about a minute: C is chosen, two methods are traced, and normals are compared.
+# A job of about a minute: C is tuned, two methods have a curve, and normals are compared.
 JOB = Settings(C="auto", methods=("mask", "warm"), with_stability=True)
 
 
 def write_parts(folder: Path) -> list[str]:
-    """Write the training part of 20 Newsgroups in parts."""
+    """Write the training part of 20 Newsgroups as several files."""
     corpus = read_newsgroups("train")
     paths = []
     for number in range(N_PARTS):
@@ -71,7 +68,7 @@ def fit_here(paths: list[str], settings: Settings) -> Finished:
 
 @contextmanager
 def start_cluster(n_workers: int, limit: str = "auto") -> Iterator[Client]:
-    """Start workers of a thread each."""
+    """Start workers with one thread each."""
     with (
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, memory_limit=limit, dashboard_address=":0"
@@ -82,7 +79,7 @@ def start_cluster(n_workers: int, limit: str = "auto") -> Iterator[Client]:
 
 
 def compare(rounds: int) -> None:
-    """Time the job here and on clusters, in turns, and print the ratios."""
+    """Time the job in one process and on clusters, in alternation, and print the ratios."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
         paths = write_parts(Path(folder))
         clients = {n: stack.enter_context(start_cluster(n)) for n in (1, 2)}
@@ -95,7 +92,7 @@ def compare(rounds: int) -> None:
                 for n, client in clients.items()
             },
         }
-        for run in contestants.values():  # kernels are loaded, and workers warm
+        for run in contestants.values():  # compiles kernels and warms up workers
             run(Settings())
         best, results = take_turns(contestants, rounds)
     first = next(iter(best.values()))
@@ -105,94 +102,59 @@ def compare(rounds: int) -> None:
     print("the same model" if len(set(contents)) == 1 else f"models differ: {contents}")
 
 
-class Watch:
-    """Looks at the most that this process and each worker have held, in bytes, while entered.
-
-    And, now and then, at what all workers together have on their disks.
-    """
-
-    def __init__(self, client: Client) -> None:
-        self.peaks: dict[int, int] = {}
-        self.disk_peak = 0
-        self._pids = [os.getpid(), *client.run(os.getpid).values()]
-        self._folders = list(client.run(find_folder).values())
-        self._done, self._thread = Event(), Thread(target=self._look_again)
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _look_again(self) -> None:
-        for number in count():
-            if self._done.wait(INTERVAL):
-                return
-            for pid in self._pids:
-                self.peaks[pid] = max(self.peaks.get(pid, 0), read_status(pid, "VmHWM"))
-            if number % SELDOM == 0:
-                self.disk_peak = max(self.disk_peak, sum(map(measure_folder, self._folders)))
+def monitor_cluster(client: Client) -> Monitor:
+    """Return a monitor of this process, all workers and their folders."""
+    pids = [os.getpid(), *client.run(os.getpid).values()]
+    return Monitor(pids, client.run(find_folder).values())
 
 
 def find_folder(dask_worker: Worker) -> str:
-    """Return where a worker has its files."""
+    """Return the folder of a worker's files."""
     return str(dask_worker.local_directory)
 
 
-def measure_folder(folder: str) -> int:
-    """Return the bytes of all files below a folder, some of which may just be going."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.stat(os.path.join(place, name)).st_size
-    return total
-
-
-class Look(NamedTuple):
-    """What a worker has done: seconds of its processor, and bytes sent to others."""
+class Usage(NamedTuple):
+    """Resources used by workers: seconds of processor time, and bytes sent to others."""
 
     busy: float
     sent: int
 
 
-class Account(Stopwatch):
-    """Keeps what the workers have done in each step, all of them added up."""
+class UsageStopwatch(Stopwatch):
+    """Records the time of each step, and the resources that all workers used in it."""
 
     def __init__(self, client: Client) -> None:
         super().__init__()
-        self.looks: dict[str, Look] = {}
-        self._client, self._before = client, add_looks(client)
+        self.usage: dict[str, Usage] = {}
+        self._client, self._before = client, sum_usage(client)
 
     def end(self) -> None:
-        """End a step, and look at what it has taken."""
+        """End a step, and record its usage."""
         name = self._current
         super().end()
         if name is not None:
-            now, before = add_looks(self._client), self._before
-            self.looks[name] = Look(now.busy - before.busy, now.sent - before.sent)
+            now, before = sum_usage(self._client), self._before
+            self.usage[name] = Usage(now.busy - before.busy, now.sent - before.sent)
             self._before = now
 
 
-def add_looks(client: Client) -> Look:
-    """Return what all workers have done so far."""
-    return Look(*(sum(each) for each in zip(*client.run(look).values(), strict=True)))
+def sum_usage(client: Client) -> Usage:
+    """Return the resources that all workers have used so far."""
+    return Usage(*(sum(each) for each in zip(*client.run(read_usage).values(), strict=True)))
 
 
-def look(dask_worker: Worker) -> Look:
-    """Return what a worker has done so far."""
+def read_usage(dask_worker: Worker) -> Usage:
+    """Return the resources that a worker has used so far."""
     times = psutil.Process().cpu_times()
-    return Look(times.user + times.system, dask_worker.transfer_outgoing_bytes_total)
+    return Usage(times.user + times.system, dask_worker.transfer_outgoing_bytes_total)
 
 
 def train_large(parts: str, held_out: str, n_workers: int, limit: str, cut: float | None) -> None:
-    """Train on what no worker can hold, and print what it took."""
+    """Train on more documents than a worker can hold, and print time, memory and traffic."""
     size = sum(path.stat().st_size for path in Path(parts).parent.glob(Path(parts).name))
     print(f"{size / 1e9:.2f} GB of text, {size / parse_bytes(limit):.1f} times a worker's limit")
-    with start_cluster(n_workers, limit) as client, Watch(client) as watch:
-        start, account = perf_counter(), Account(client)
+    with start_cluster(n_workers, limit) as client, monitor_cluster(client) as monitor:
+        start, stopwatch = perf_counter(), UsageStopwatch(client)
         found = fit_on_cluster(
             client,
             parts,
@@ -201,22 +163,22 @@ def train_large(parts: str, held_out: str, n_workers: int, limit: str, cut: floa
             test=held_out,
             settings=Settings(),
             nonzeros_per_document=cut,
-            stopwatch=account,
+            stopwatch=stopwatch,
             say=partial(print, flush=True),
         )
         seconds = perf_counter() - start
     print(found.record.headline)
     print(f"macro-F1 {found.record.model.judgement.macro_f1:.4f}")
     print(f"{'':16}{'seconds':>10}{'processor':>11}{'MB sent':>10}")
-    for name, took in account.seconds.items():
-        busy, sent = account.looks[name]
+    for name, took in stopwatch.seconds.items():
+        busy, sent = stopwatch.usage[name]
         print(f"{name:16}{took:10.1f}{busy:11.1f}{sent / 1e6:10.0f}")
-    busy, sent = (sum(each) for each in zip(*account.looks.values(), strict=True))
+    busy, sent = (sum(each) for each in zip(*stopwatch.usage.values(), strict=True))
     print(f"{'in all':16}{seconds:10.1f}{busy:11.1f}{sent / 1e6:10.0f}")
-    client_peak, *peaks = watch.peaks.values()
+    client_peak, *peaks = monitor.peaks.values()
     print(f"peak of the client {client_peak / 1e6:.0f} MB, of workers (limit {limit}):", end=" ")
     print(", ".join(f"{peak / 1e6:.0f} MB" for peak in peaks))
-    print(f"on all disks at most {watch.disk_peak / 1e9:.2f} GB")
+    print(f"on all disks at most {monitor.disk_peak / 1e9:.2f} GB")
 
 
 def main() -> None:
@@ -226,7 +188,7 @@ def main() -> None:
     parser.add_argument("--large", nargs=2, metavar=("PARTS", "HELD_OUT"))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", default="550MB", help="memory of a worker")
-    parser.add_argument("--nonzeros-per-document", type=float, help="the sparsity to cut to")
+    parser.add_argument("--nonzeros-per-document", type=float, help="cut to this sparsity")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
     if options.large:

@@ -1,9 +1,7 @@
-"""Contestants timed in turns, so that a noisy moment falls on all of them."""
+"""Timing in alternation, so that machine noise falls on all contestants; and the collections."""
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
 import sys
 from collections.abc import Callable
@@ -24,7 +22,7 @@ N_THREADS = 2
 def take_turns(
     contestants: dict[str, Callable[[], Any]], rounds: int
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Return the best time of each contestant in seconds, and what each returned last."""
+    """Return the best time of each contestant in seconds, and its last result."""
     best = dict.fromkeys(contestants, float("inf"))
     results = {}
     for _ in range(rounds):
@@ -36,7 +34,7 @@ def take_turns(
 
 
 def find_data() -> Path:
-    """Return the folder of benchmark data, or leave with a sentence."""
+    """Return the folder of benchmark data, or exit with a message."""
     folder = os.environ.get("SPOKESHAVE_DATA")
     if not folder:
         sys.exit("set SPOKESHAVE_DATA to the folder of benchmark data (docs/data.md)")
@@ -50,7 +48,7 @@ def read_newsgroups(part: str = "train") -> Texts:
 
 
 def load_newsgroups(weighting: str) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Return rows of length one, and an indicator of the 20 groups."""
+    """Return the training part of 20 Newsgroups, rows of length one, and an indicator."""
     corpus = read_newsgroups("train")
     X = DocumentVectorizer(weighting=weighting, n_jobs=N_THREADS).fit_transform(corpus.texts)
     return X, indicate([(label,) for label in corpus.labels], set(corpus.labels))
@@ -100,16 +98,3 @@ def indicate(labels: list[tuple[str, ...]], classes: set[str]) -> np.ndarray:
     for i, row in enumerate(labels):
         Y[i, [columns[name] for name in row if name in columns]] = 1
     return Y
-
-
-def forget_peak() -> None:
-    """Start the peak of this process's memory anew, from what it holds now."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # memory that is free already must not hide what is taken
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def read_status(key: str) -> int:
-    """Return a figure of this process in kilobytes: VmRSS, or the peak VmHWM."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(key))

@@ -1,11 +1,11 @@
 """feature_curve against retraining scikit-learn's LinearSVC at every cut and class.
 
-Prints, for RCV1 and 20 Newsgroups with binary rows of length one and the paper's 13 cuts, the best
-time of each contestant and its ratio to the whole job with LinearSVC: mask and re-normalise the
-documents, train, score the test documents, measure AUC and best F1; and the ratio to LinearSVC's
-training alone.
+For RCV1 and 20 Newsgroups, binary rows of length one and the paper's 13 cuts, it prints the best
+time of each contestant and its ratio to the loop over LinearSVC, which masks and re-normalises the
+documents, trains, scores the test documents and measures AUC and best F1. The second ratio is to
+the training in the loop alone.
 
---growth    what mask costs when documents, features, classes or cuts double
+--growth    cost of mask as documents, features, classes or cuts double
 --paper     time and peak memory on generated data of the size of the whole RCV1
 """
 
@@ -28,16 +28,15 @@ from sklearn.svm import LinearSVC
 
 from contest import (
     N_THREADS,
-    forget_peak,
     load_newsgroups_split,
     load_rcv1_split,
-    read_status,
     take_turns,
 )
 from generate import make_collection
+from memory import read_status, reset_peak
 from spokeshave import PAPER_FRACTIONS, DualLinearSVC, FeatureCurve, feature_curve
 
-TOL = 5e-4  # relative duality gap, at which the objective is no worse than LinearSVC's at 1e-2
+TOL = 5e-4  # relative duality gap with an objective no worse than LinearSVC's at 1e-2
 ROUNDS = 3
 LOADERS = {"RCV1": load_rcv1_split, "20 Newsgroups": load_newsgroups_split}
 Matrix = sparse.csr_matrix
@@ -53,7 +52,7 @@ class Job(NamedTuple):
 
 
 class Retrained(NamedTuple):
-    """What the loop over LinearSVC found (classes x cuts), and the seconds it spent in fit."""
+    """Measures of the loop over LinearSVC (classes x cuts), and its seconds in fit."""
 
     auc: np.ndarray
     best_f1: np.ndarray
@@ -87,7 +86,7 @@ def trace(job: Job, method: str, model: DualLinearSVC, **options: Any) -> Featur
 
 
 def retrain_linear_svc(job: Job, coef: np.ndarray) -> Retrained:
-    """Do what people do now: a loop over classes and cuts, given the weights of the first fit."""
+    """Retrain LinearSVC for every class and cut, given the weights of the first fit."""
     auc, best_f1 = np.empty((2, job.Y.shape[1], len(PAPER_FRACTIONS)))
     fit_seconds = 0.0
     for k, w in enumerate(coef):
@@ -143,7 +142,7 @@ def compare_times(name: str) -> None:
 
 
 def take_part(job: Job, documents: int, features: int, classes: int) -> Job:
-    """Return a part of a job: so many test documents, features and classes, drawn at random."""
+    """Return a random part of a job with the given numbers of test documents, features, classes."""
     rng = np.random.default_rng(0)
     words = np.sort(rng.permutation(job.X.shape[1])[:features])
     tested = np.sort(rng.permutation(job.X_test.shape[0])[:documents])
@@ -179,7 +178,7 @@ def measure_paper_scale(documents: int, topics: int, n_cuts: int) -> tuple[float
         n_train=23_149, n_test=documents, n_features=47_000, n_topics=topics, seed=0
     )
     job = Job(X, Y, X_test, Y_test)
-    forget_peak()
+    reset_peak()
     start = perf_counter()
     model = fit(job)
     fitted = perf_counter()
@@ -191,11 +190,11 @@ def measure_paper_scale(documents: int, topics: int, n_cuts: int) -> tuple[float
         end="",
         flush=True,
     )
-    return fitted - start, done - fitted, read_status("VmHWM") / 1024
+    return fitted - start, done - fitted, read_status("VmHWM") / 2**20
 
 
 def show_paper_scale() -> None:
-    """Run each size in a process of its own, so that peaks are its own."""
+    """Run each size in a new process, so that the peak memory is its own."""
     print("\ngenerated: 23,149 training documents, 47,000 features")
     print(f"{'test':>9}{'topics':>8}{'cuts':>6}{'words':>8}{'fit s':>8}{'curve s':>8}", end="")
     print(f"{'AUC':>8}{'peak MB':>10}")

@@ -1,8 +1,8 @@
-"""DualLinearSVC against scikit-learn's LinearSVC and LIBLINEAR, one class against the rest.
+"""DualLinearSVC against scikit-learn's LinearSVC and LIBLINEAR, one-vs-rest.
 
-Prints, for each collection, the best time of each contestant, the ratio to LinearSVC's, and the
-primal objective summed over the classes relative to LinearSVC's. With --memory it prints the peak
-memory of a fit above what the process holds before it.
+Prints, for each collection, the best time of each contestant and its ratio to LinearSVC, and the
+primal objective summed over the classes, relative to LinearSVC. With --memory it prints the peak
+memory of a fit, above the memory of the process before it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from contest import N_THREADS, forget_peak, load_newsgroups, load_rcv1, read_status, take_turns
+from contest import N_THREADS, load_newsgroups, load_rcv1, take_turns
+from memory import read_status, reset_peak
 from spokeshave import DualLinearSVC
 
 LOADERS = {"RCV1": load_rcv1, "20 Newsgroups": load_newsgroups}
 TASKS = [(weighting, C) for C in (1, 10) for weighting in ("binary", "tfidf")]
-TOL = 5e-4  # relative duality gap, at which the objective is no worse than LinearSVC's at 1e-2
+TOL = 5e-4  # relative duality gap with an objective no worse than LinearSVC's at 1e-2
 ROUNDS = 3
-Weights = tuple[Any, Any]  # coefficients and intercepts, not copied from where the model has them
+Weights = tuple[Any, Any]  # coefficients and intercepts of the model, not copied
 
 
 def fit_ours(X: sparse.csr_matrix, Y: np.ndarray, C: float) -> Weights:
@@ -92,15 +93,15 @@ def compare_times() -> None:
 
 
 def measure_memory(name: str, weighting: str, label: str) -> float:
-    """Return the peak memory in megabytes of a fit above what the process held before it."""
+    """Return the peak memory of a fit in MiB, above the memory of the process before it."""
     X, Y = LOADERS[name](weighting)
     frequent = Y[:, Y.sum(axis=0) > len(Y) / 30]
-    CONTESTANTS[label](X[:900], frequent[:900], 1)  # compiles and loads what is held for good
-    forget_peak()
+    CONTESTANTS[label](X[:900], frequent[:900], 1)  # compiles, and loads libraries
+    reset_peak()
     before = read_status("VmRSS")
     model = CONTESTANTS[label](X, Y, 1)
     assert len(model[0]) == Y.shape[1]
-    return (read_status("VmHWM") - before) / 1024
+    return (read_status("VmHWM") - before) / 2**20
 
 
 def compare_memory() -> None:

@@ -1,22 +1,22 @@
-"""Collections made up to the size of real ones: Zipf-like words, topics, many labels a document."""
+"""Synthetic multilabel collections at the size of real ones: Zipf-like words and topics."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
-DRAWS = 83  # words drawn for a document; what is drawn twice counts once, which leaves about 76
-TOPIC_SHARE = 0.25  # of a document's words that come from its topics
+DRAWS = 83  # words drawn for a document; without duplicates about 76 are left
+TOPIC_SHARE = 0.25  # share of a document's words that come from its topics
 BLOCK = 50_000  # documents made at a time
 
 
 def make_collection(
     *, n_train: int, n_test: int, n_features: int, n_topics: int, seed: int
 ) -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix, np.ndarray]:
-    """Return binary rows of length one and indicators of topics, to train on and to test on.
+    """Return binary rows of length one and indicators of topics, for training and test.
 
-    A document has three topics on average, frequent topics more often; a quarter of its words
-    comes from vocabularies of its topics, the rest from one that all share.
+    A document has up to three topics, frequent ones more often. A quarter of its words come from
+    the vocabularies of its topics, the others from a shared one.
     """
     rng = np.random.default_rng(seed)
     common = _zipf(n_features)
@@ -26,7 +26,7 @@ def make_collection(
 
 
 def _zipf(n: int) -> np.ndarray:
-    """Return the cumulative chances of n things, each as likely as one over its rank."""
+    """Return cumulative probabilities of n items, each proportional to one over its rank."""
     chances = 1 / (np.arange(n) + 2.7)
     return np.cumsum(chances / chances.sum())
 

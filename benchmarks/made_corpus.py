@@ -1,13 +1,13 @@
-"""A made-up corpus of any size: Zipf-like words, topics, and rare words that never run out.
+"""A synthetic corpus of any size: Zipf-like words, topics, and an unlimited number of rare words.
 
-Writes a table of texts and labels, and another one of documents to judge by. The first documents
-are the same however many there are: a smaller corpus is the beginning of a larger one.
+Writes a table of texts and labels, and another one of held-out documents. A smaller corpus is the
+beginning of a larger one.
 
     python benchmarks/made_corpus.py made.jsonl --matrix 4.2GB
 
-A document mixes its topic with words on nothing in particular and with another topic. A topic
-reweights all words, rare ones most; some are spelt wrong, and some labels are wrong. The constants
-are such that macro-F1 falls with fewer words per document about as it does on 20 Newsgroups.
+A document mixes words of its topic, general words and words of another topic. A topic reweights all
+words, rare ones most. Some words are misspelt, and some labels are wrong. With these constants,
+macro-F1 falls with fewer words per document about as it does on 20 Newsgroups.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from budget import parse_bytes
+from memory import parse_bytes
 
-N_WORDS = 400_000  # besides rare ones, which are made up on the way
-BLOCK = 4096  # documents made at a time, each block from a seed of its own
+N_WORDS = 400_000  # besides rare words, which are generated on the fly
+BLOCK = 4096  # documents per block; each block has a seed of its own
 TRAINING, HELD_OUT = 0, 1
 
 SPREAD = 0.8  # standard deviation of the logarithm of a document's length
@@ -35,11 +35,11 @@ OWN = 4.5, 5.5  # beta distribution of the share of its own topic in a document
 OTHER = 1.0, 9.0  # the same for a second topic
 CALM = 3000  # the more frequent a word than this rank, the less topics differ in it
 SHAPE = 0.03  # of the gamma distribution by which topics reweight rare words
-REPEATED = 0.15  # chance of a token to be one that the document has already
-RARE = 0.03  # chance of a token to be a number, or a code of the topic
-TYPO = 0.006  # chance of a word to have a wrong letter
+REPEATED = 0.15  # probability that a token repeats one of the document
+RARE = 0.03  # probability that a token is a number, or a code of the topic
+TYPO = 0.006  # probability that a word has a wrong letter
 MISLABELLED = 0.03
-UNCOUNTED = -1  # a rare word: if no other document has it, the matrix will not have it either
+UNCOUNTED = -1  # a rare word, which the matrix lacks unless another document has it
 
 ONSETS = "b br c ch cl d dr f fl g gr h j k l m n p pl pr qu r s sh sp st t th tr v w y"
 VOWELS = "a e i o u ai ea ee ie oo ou"
@@ -51,10 +51,10 @@ ROWS = {".csv": b'"%b",topic%02d\r\n', ".jsonl": b'{"text": "%b", "label": "topi
 
 @dataclass(frozen=True)
 class Size:
-    """How much text there is.
+    """The amount of text.
 
-    A word is one nonzero of a document however often it comes. Rare words are not counted: those
-    that recur, a few in a hundred, make the matrix a little larger than this.
+    A word is one nonzero of a document, however often it occurs. Rare words are not counted: the
+    few percent that recur make the matrix slightly larger than this.
     """
 
     documents: int = 0
@@ -72,7 +72,7 @@ class Size:
 
 
 class Block(NamedTuple):
-    """Some documents: their text end to end, where each ends, its tokens, nonzeros and label."""
+    """Documents: their concatenated text, the end of each, its tokens, nonzeros and label."""
 
     text: bytes
     ends: NDArray[np.int64]
@@ -89,18 +89,18 @@ class Block(NamedTuple):
         start = 0
         for end, label in zip(self.ends[:n].tolist(), self.labels[:n].tolist(), strict=True):
             yield self.text[start:end], label
-            start = end + 1  # the space behind the last word
+            start = end + 1  # after the space behind the last word
 
 
 class Words(NamedTuple):
-    """Spellings: word w is ``letters[ends[w] : ends[w + 1]]``, a space behind it."""
+    """Spellings: word w is ``letters[ends[w] : ends[w + 1]]``, with a space at its end."""
 
     letters: NDArray[np.uint8]
     ends: NDArray[np.int64]
 
 
 class Plan(NamedTuple):
-    """What documents are to be: how many tokens each, its own and another topic, their shares."""
+    """Number of tokens of each document, its own and another topic, and their shares."""
 
     lengths: NDArray[np.int64]
     topics: NDArray[np.int64]
@@ -108,16 +108,16 @@ class Plan(NamedTuple):
 
 
 class Corpus:
-    """Endless documents on some topics.
+    """An unlimited number of documents on some topics.
 
     Parameters
     ----------
     n_topics : int
-        How many topics there are, which are the classes; the first is the most frequent.
+        Number of topics, which are the classes; the first is the most frequent.
     mean_length : float
-        Tokens in a document, on average.
+        Mean number of tokens per document.
     seed : int
-        Another seed gives other words, other topics and other documents.
+        Seed of words, topics and documents.
     """
 
     def __init__(self, *, n_topics: int = 12, mean_length: float = 200, seed: int = 0) -> None:
@@ -129,7 +129,7 @@ class Corpus:
         self.popularity = popularity / popularity.sum()
 
     def make_block(self, part: int, number: int) -> Block:
-        """Return a block of the part to train on or of the one held out."""
+        """Return a block of the training or the held-out part."""
         rng = np.random.default_rng([self.seed, part, number])
         plan = self._plan(rng)
         text, ends, nonzeros = write_block(rng, plan, self.chances, self.words)
@@ -149,7 +149,7 @@ class Corpus:
 def write_corpus(
     corpus: Corpus, path: Path, part: int, *, documents: float = inf, matrix: float = inf
 ) -> Size:
-    """Write documents until there are so many, or their matrix is so large; return the size."""
+    """Write documents up to a number of them, or a size of their matrix; return the size."""
     size, number, row = Size(), 0, ROWS[path.suffix]
     with path.open("wb") as file:
         file.write(HEADS[path.suffix])
@@ -164,7 +164,7 @@ def write_corpus(
 
 
 def spell_words(rng: np.random.Generator) -> Words:
-    """Return words of one to three syllables, the shorter ones first by and large."""
+    """Return words of one to three syllables, shorter ones mostly first."""
     sounds = ONSETS.split(), VOWELS.split(), ["", *CODAS.split()]
     syllables = ["".join(parts) for parts in product(*sounds)]
     chosen = rng.integers(0, len(syllables), (2 * N_WORDS, 3)).tolist()
@@ -179,9 +179,9 @@ def spell_words(rng: np.random.Generator) -> Words:
 
 
 def weigh_words(rng: np.random.Generator, n_topics: int) -> NDArray[np.float64]:
-    """Return cumulative chances of words: a row for text on nothing, and one for each topic.
+    """Return cumulative probabilities of words: a row for general text, and one per topic.
 
-    Chances fall as one over the rank and faster among rare words, as they do in English.
+    Probabilities fall as one over the rank, and faster among rare words, as in English.
     """
     rank = np.arange(1, N_WORDS + 1)
     common = 1 / (rank + 2.7) / np.sqrt(1 + rank / 8000)
@@ -193,7 +193,7 @@ def weigh_words(rng: np.random.Generator, n_topics: int) -> NDArray[np.float64]:
 
 @njit
 def write_block(rng, plan, chances, words):
-    """Return the text of documents, where each ends, and how many of the words are in it."""
+    """Return the text of documents, the end of each, and its number of distinct words."""
     longest = np.diff(words.ends).max() + 8  # a code has eight digits behind a word
     text = np.empty(plan.lengths.sum() * longest, np.uint8)
     starts = np.empty(plan.lengths.max() + 1, np.int64)
@@ -226,7 +226,7 @@ def _choose_topic(rng, topics, shares):
 
 @njit
 def _write_new(rng, topic, chances, words, text, position):
-    """Write a token that is not a repeated one; return where it ends, and which word it is."""
+    """Write a token that is not a repetition; return its end, and the number of the word."""
     if rng.random() < RARE:
         return _write_code(rng, topic, words, text, position), UNCOUNTED
     w = np.searchsorted(chances, rng.random(), "right")
@@ -240,7 +240,7 @@ def _write_new(rng, topic, chances, words, text, position):
 
 @njit
 def _write_code(rng, topic, words, text, position):
-    """Write a number, with a short word before it if it is a topic's; small ones recur more."""
+    """Write a number, after a short word if it is a topic's code; small numbers recur more."""
     if topic > 0:
         start, stop = words.ends[topic], words.ends[topic + 1]
         position = _copy(words.letters, start, stop, text, position) - 1
@@ -263,16 +263,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("path", type=Path, help="what to write, .csv or .jsonl")
-    parser.add_argument("--documents", type=int, default=inf, help="how many to train on")
-    parser.add_argument("--matrix", type=parse_bytes, default=inf, help="or their size, as 4.2GB")
+    parser.add_argument("path", type=Path, help="file to write, .csv or .jsonl")
+    parser.add_argument("--documents", type=int, default=inf, help="number of training documents")
+    parser.add_argument(
+        "--matrix", type=parse_bytes, default=inf, help="or the size of their matrix"
+    )
     parser.add_argument("--held-out", type=int, default=20_000, help="documents in a second file")
     parser.add_argument("--topics", type=int, default=12)
     parser.add_argument("--length", type=float, default=200, help="mean tokens of a document")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if min(options.documents, options.matrix) == inf:
-        parser.error("say how much to write: --documents or --matrix")
+        parser.error("give the amount to write: --documents or --matrix")
     corpus = Corpus(n_topics=options.topics, mean_length=options.length, seed=options.seed)
     limits = {"documents": options.documents, "matrix": options.matrix}
     apart = options.path.with_stem(options.path.stem + ".held_out")

@@ -1,7 +1,7 @@
-"""F1 on 20 Newsgroups by date: words weighted for each class against weights that classes share.
+"""F1 on 20 Newsgroups by date: word weights per class against word weights shared by all classes.
 
-Macro-F1 of the label with the highest score, and the mean over groups of the F1 of each by itself,
-above a score of zero; on whole messages and without their headers. C is 1.
+Prints the macro-F1 of the label with the highest score, and the mean F1 of the groups, each
+predicted by itself at threshold zero, on whole messages and without their headers. C is 1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Weight = Callable[[sparse.csr_matrix], sparse.csr_matrix]
 
 
 def make_methods(counts: sparse.csr_matrix) -> dict[str, tuple[Weight, Any]]:
-    """Return by name what to make of word counts, and the classifier for it."""
+    """Return the weighting of word counts and the classifier of each method."""
     tfidf = TfidfTransformer(norm=None).fit(counts)
     idf = TfidfTransformer(norm=None).fit(binarize(counts))
     shared = DualLinearSVC(random_state=0, n_jobs=N_THREADS)

@@ -1,7 +1,7 @@
 """A saved model against a fitted scikit-learn pipeline on 20 Newsgroups: speed, size, start-up.
 
-Both predict the groups of the test part from raw text. `LinearSVC`'s default loss is squared hinge,
-and so is ours where the features are the same.
+All predict the groups of the test part from raw text. The default loss of `LinearSVC` is the
+squared hinge, so Spokeshave has a model with each loss.
 """
 
 from __future__ import annotations

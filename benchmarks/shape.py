@@ -1,6 +1,6 @@
-"""What shaping costs, against training the SVMs it is for and against other encoders.
+"""Time of shaping, against training the SVMs on the result and against other encoders.
 
-``--memory`` gives the peak memory of shaping ohscal instead.
+With ``--memory`` it prints the peak memory of shaping ohscal instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.preprocessing import KBinsDiscretizer, TargetEncoder
 from sklearn.svm import LinearSVC
 
-from contest import N_THREADS, find_data, forget_peak, read_newsgroups, read_status, take_turns
+from contest import N_THREADS, find_data, read_newsgroups, take_turns
+from memory import read_status, reset_peak
 from spokeshave import (
     DocumentVectorizer,
     DualLinearSVC,
@@ -44,7 +45,7 @@ def load_newsgroups() -> tuple[sparse.csr_matrix, np.ndarray]:
 
 
 def compare_text(name: str, X: sparse.csr_matrix, y: np.ndarray) -> None:
-    """Time the shaping of every class against the rest, and the training on what it gives."""
+    """Time the shaping of every class against the rest, and training on the shaped documents."""
     classes = np.unique(y)
     tasks = [y == label for label in classes]
     shaped = [FeatureShaper(n_jobs=N_THREADS).fit_transform(X, task) for task in tasks]
@@ -77,13 +78,13 @@ def compare_text(name: str, X: sparse.csr_matrix, y: np.ndarray) -> None:
 
 def compare_table() -> None:
     """Time the shaping of letter, for one class and for all, against other encoders."""
-    from optbinning import OptimalBinning  # heavy, and not needed for the rest
+    from optbinning import OptimalBinning  # heavy, and not needed elsewhere
 
     table = read_arff(find_data() / "uci" / "letter.arff")
     X, labels = table.X, np.array(table.labels)
     is_a = labels == "A"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer bins where values are few
+        warnings.simplefilter("ignore")  # fewer bins in columns with few values
         binned = KBinsDiscretizer(N_BINS, encode="ordinal").fit_transform(X)
     warnings.simplefilter("ignore")
 
@@ -121,27 +122,27 @@ def compare_table() -> None:
 
 
 def measure_memory() -> None:
-    """Print the peak memory that shaping ohscal takes, over what the documents take."""
+    """Print the peak memory of shaping ohscal, as a multiple of the documents."""
     X, y = load_ohscal()
-    size = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 1024
+    size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     jobs: dict[str, Callable[[], Any]] = {
         "FeatureShaper, one class": lambda: FeatureShaper().fit_transform(X, y == y[0]),
         "LocalProbabilityShaper, 10 classes, fit": lambda: LocalProbabilityShaper().fit(X, y),
         "ShapedSVC, 10 classes": lambda: ShapedSVC(random_state=0).fit(X, y),
     }
-    print(f"ohscal: {size / 1024:.1f} MB of documents")
+    print(f"ohscal: {size / 2**20:.1f} MB of documents")
     for name, job in jobs.items():
-        job()  # compiled kernels are not what is measured
-        forget_peak()
+        job()  # compiles
+        reset_peak()
         held = read_status("VmRSS")
         result = job()
         taken = read_status("VmHWM") - held
-        print(f"  {name:40} {taken / 1024:6.1f} MB more at the peak, {taken / size + 1:.2f} times")
+        print(f"  {name:40} {taken / 2**20:6.1f} MB more at the peak, {taken / size + 1:.2f} times")
         del result
 
 
 def main() -> None:
-    """Run what the options say."""
+    """Run the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memory", action="store_true")
     if parser.parse_args().memory:

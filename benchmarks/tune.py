@@ -1,4 +1,4 @@
-"""tune_C, which reuses the dual along C, against grid searches that start anew each time.
+"""tune_C, which reuses the dual from one C to the next, against grid searches.
 
 20 Newsgroups, five values of C, five folds, two threads or processes each.
 """

@@ -1,6 +1,6 @@
 """DocumentVectorizer against CountVectorizer on the training text of 20 Newsgroups.
 
-Same options, and the same matrix, or the script says so and fails.
+Options are the same. The script fails if the matrices differ.
 """
 
 from __future__ import annotations

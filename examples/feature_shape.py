@@ -1,7 +1,9 @@
-"""Draw what shaping makes of a feature: run with the path of a picture to write.
+"""Draw the shape of a feature.
 
-The feature is the width of a petal, the class the iris in the middle: no weight can tell a flower
-whose petals are neither narrow nor wide, but a weight on the shaped feature can.
+The feature is the petal width of irises, the class is versicolor, whose petals are neither narrow
+nor wide. No weight on the width separates it from the rest, but a weight on the shaped width does.
+
+    python examples/feature_shape.py docs/feature_shape.png
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from spokeshave import LocalProbabilityShaper
 
 
 def main() -> None:
-    """Shape, draw, write the picture."""
+    """Shape the feature and write the picture."""
     matplotlib.use("Agg")
     flowers = load_iris(as_frame=True)
     is_versicolor = (flowers.target == 1).map({True: "versicolor", False: "another"})

@@ -1,9 +1,7 @@
-"""Take the picture of a report that README shows.
+"""Take the screenshot of a report for the README. Needs Chromium, its driver and selenium.
 
 spokeshave fit 20news-bydate.tar.gz --method mask,warm --stability
 python examples/report_picture.py 20news-bydate.html docs/report.png
-
-Needs Chromium, its driver and selenium.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ def main(page: str, picture: str) -> None:
             {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False},
         )
         browser.get(Path(page).resolve().as_uri())
-        sleep(1)  # charts are drawn
+        sleep(1)  # until charts are drawn
         browser.save_screenshot(picture)
 
 

@@ -1,4 +1,4 @@
-"""Made-up learning curves, in worlds where Forman, Scholz and Rajaram are right or wrong."""
+"""Synthetic learning curves in which the claims of Forman, Scholz and Rajaram hold or fail."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ CURVES = {
 }
 IN_FOUR = (BASELINE_IN_FOUR, SHAPING_IN_FOUR)
 SIZE_IN_FOUR = 0.833333  # 75% of the data set
-FEW = (0.05, 0.1, 0.2, 1.0)  # sizes at which other methods than the paper's are tried
+FEW = (0.05, 0.1, 0.2, 1.0)  # sizes of the methods that are not in the paper
 
-# How far above the baseline methods are in a world where the paper is right, at 4.5 and at 90%
+# Gain of each method over the baseline at 4.5 and 90%, if the paper is right
 TRUE_GAINS = {
     "text": {
         **{(SCALING, of): (0.02, 0.001) for of in MEASURES},
@@ -97,13 +97,13 @@ TRUE_GAINS = {
         **{(L2_PRICED, of): (-0.04, -0.04) for of in MEASURES},
     },
 }
-for gains in TRUE_GAINS.values():  # where nothing depends on how cases are ranked and C is chosen
+for gains in TRUE_GAINS.values():  # independent of calibration and of the choice of C
     for method, of in product((SHAPING_NO_PLATT, SHAPING_BY_AUC, SHAPING_PRICED), MEASURES):
         gains[method, of] = gains[SHAPING, of]
 
 
 def make_result(benchmark, name, method, sizes=SIZES, folds=range(3), gains=(0.0, 0.0), seed=0):
-    """Return a result; ``gains`` are those of the smallest and the largest size, by measure."""
+    """Return a result; ``gains`` are for the smallest and the largest size, by measure."""
     rng = np.random.default_rng(seed)
     task = np.random.default_rng(sum(map(ord, name))).uniform(0, 0.1, len(CLASSES))
     at = np.log(np.array(sizes) / 0.05) / np.log(20)  # from 0 to 1
@@ -126,7 +126,7 @@ def make_result(benchmark, name, method, sizes=SIZES, folds=range(3), gains=(0.0
 
 
 def make_results(world, sizes=SIZES, folds=range(3), benchmarks=("text", "uci")):
-    """Return results in which methods are above the baseline as a world says."""
+    """Return results in which methods have the gains of ``world`` over the baseline."""
     results = {}
     for benchmark in benchmarks:
         few = tuple(size for size in sizes if size in FEW)
@@ -143,7 +143,7 @@ def make_results(world, sizes=SIZES, folds=range(3), benchmarks=("text", "uci"))
 
 
 def make_lines():
-    """Return Table 1 as the data sets have it where they are the published ones."""
+    """Return Table 1 as computed from the published data sets."""
     return {
         name: {
             "benchmark": benchmark,
@@ -175,14 +175,14 @@ def flip(world):
 
 @cache
 def make_tables(is_right=True):
-    """Return all tables of a world in which the paper is right, or wrong in everything."""
+    """Return all tables, with every claim of the paper right or every claim wrong."""
     world = TRUE_GAINS if is_right else flip(TRUE_GAINS)
     return keep(tabulate(make_results(world)) | tabulate_sets(make_lines()))
 
 
 @cache
 def make_quick_tables():
-    """Return what a quick run keeps: two sizes, two folds, and a single task of each benchmark."""
+    """Return the tables of a quick run: two sizes, two folds, one task per benchmark."""
     results = json.loads(json.dumps(make_results(TRUE_GAINS, (0.1, 1.0), range(2))))
     alone = {}
     for name, result in results.items():

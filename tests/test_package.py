@@ -1,4 +1,4 @@
-"""The package as a whole: its names, what importing it loads, and which way imports point."""
+"""The package as a whole: its public names, what importing it loads, its layers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import ast
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import spokeshave
-
-SOURCES = Path(spokeshave.__file__).parent
+from package_graph import (
+    LAYER,
+    SOURCES,
+    draw_graph,
+    format_block,
+    list_imports,
+    name_package,
+    read_pasted,
+)
 
 
 def test_every_public_name_can_be_had():
@@ -52,52 +58,13 @@ def test_heavy_packages_wait_until_they_are_needed(program):
     assert done.stderr.strip() == "[]"
 
 
-LAYERS = [
-    ("utils", "kernels", "errors"),
-    ("metrics",),
-    ("text", "svm"),
-    ("ranking",),
-    ("shaping",),
-    ("curves",),
-    ("selection",),
-    ("corpus",),
-    ("model",),
-    ("budget",),
-    ("jobs",),
-    ("cluster",),
-    ("report",),
-    ("cli",),
-]
-LAYER = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-
-
-def name_module(path):
-    """Return the dotted name of a file below the package; the package itself is ''."""
-    parts = path.relative_to(SOURCES).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def list_imports():
-    """Return the modules of the package that each module imports, inside functions as well."""
-    files = {name_module(path): path for path in SOURCES.rglob("*.py")}
-    found = {}
-    for module, path in files.items():
-        found[module] = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("spokeshave."):
-                origin = node.module.removeprefix("spokeshave").removeprefix(".")
-                names = (f"{origin}.{alias.name}".removeprefix(".") for alias in node.names)
-                found[module] |= {name if name in files else origin for name in names}
-    return found
-
-
 IMPORTS = list_imports()
 
 
 @pytest.mark.parametrize("module", sorted(set(IMPORTS) - {""}))
 def test_imports_point_downwards(module):
-    package = module.split(".")[0]
-    for imported in {name.split(".")[0] for name in IMPORTS[module]} - {package}:
+    package = name_package(module)
+    for imported in set(map(name_package, IMPORTS[module])) - {package}:
         assert imported in LAYER, f"{module} imports {imported or 'the public names'}"
         assert LAYER[imported] < LAYER[package], f"{module} imports {imported}"
 
@@ -107,6 +74,18 @@ def test_no_module_imports_itself_by_way_of_others():
     while free := {module for module, imported in waiting.items() if not imported & set(waiting)}:
         waiting = {module: found for module, found in waiting.items() if module not in free}
     assert not waiting, "these modules are on a cycle of imports, or above one"
+
+
+def test_the_graph_in_contributing_is_current():
+    expected = format_block(draw_graph(IMPORTS))
+    assert read_pasted() == expected, "run python tests/package_graph.py"
+
+
+def test_the_graph_lists_imports_by_layer():
+    imports = {"": set(), "svm.dual": {"utils.a", "svm.b"}, "utils.a": set(), "cli": {"svm", ""}}
+    assert draw_graph(imports) == "cli   -> svm\nsvm   -> utils\nutils\n"
+    imports["utils.a"].add("svm.dual")
+    assert draw_graph(imports).endswith("utils -> svm (UPWARDS)\n")
 
 
 def test_folders_are_small_enough_to_be_seen_at_once():
@@ -129,7 +108,7 @@ def imported_modules(path):
             yield node.module
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=name_module)
+@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCES)))
 def test_only_the_command_line_names_its_options(path):
     if "cli" in path.relative_to(SOURCES).parts:
         return

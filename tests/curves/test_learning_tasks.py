@@ -23,7 +23,7 @@ from spokeshave.curves.learning_tasks import (
     MEASURED,
     Plan,
     Sample,
-    has_views,
+    has_class_transforms,
     look,
     run_units,
     split_shared,
@@ -388,8 +388,8 @@ class OwnShaper(LocalProbabilityShaper):
         ({"shape": LocalProbabilityShaper(n_neighbors="auto")}, False),
     ],
 )
-def test_known_stages_have_views(options, expected):
-    assert has_views(FeatureShaper(**options)) is expected
+def test_known_stages_have_class_transforms(options, expected):
+    assert has_class_transforms(FeatureShaper(**options)) is expected
 
 
 def make_sample(kind):

@@ -1,4 +1,4 @@
-"""The sparsity curve against plain Python, and against what cuts really leave."""
+"""The sparsity curve against plain Python, and against the matrices at each cut."""
 
 from __future__ import annotations
 
@@ -207,14 +207,14 @@ def test_a_result_is_frozen_and_survives_pickling():
 @pytest.mark.parametrize(
     ("ranking", "options", "sentence"),
     [
-        ("chi2", {}, "ranking must be a Ranking, or a mapping of names to Rankings. Got 'chi2'"),
-        ({}, {}, "ranking must be a Ranking, or a mapping .* Got {} instead"),
-        ({"a": 3}, {}, "ranking must map names to Rankings. Got 3 as 'a'"),
-        (rank([[1, 2]]), {}, "of the 3 features of X. Got 'made up' of 2 instead"),
+        ("chi2", {}, "ranking must be a Ranking or a mapping of names to Rankings. Got 'chi2'"),
+        ({}, {}, "ranking must be a Ranking or a mapping .* Got {} instead"),
+        ({"a": 3}, {}, "ranking must map names to Rankings. Got 3 for 'a' instead"),
+        (rank([[1, 2]]), {}, "have the 3 features of X. Got 2 features in 'made up' instead"),
         (
             {"a": rank([[1, 2, 3]]), "b": rank([[1, 2, 3]] * 2)},
             {},
-            "of the same classes under every name",
+            "the same classes under every name",
         ),
         (rank([[1, 2, 3]]), {"cuts": [2.5]}, "cuts must be"),
         (rank([[1, 2, 3]]), {"cuts": "linear"}, "cuts must be 'log'"),

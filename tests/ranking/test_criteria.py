@@ -1,4 +1,4 @@
-"""Rankings against tables worked out by hand, scikit-learn, and what must not change them."""
+"""Rankings against hand-computed tables and scikit-learn, and their invariances."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spokeshave.ranking.criteria import (
     CRITERIA,
     bi_normal_separation,
     rank_by_normal,
-    tally_presence,
+    sum_presence,
 )
 from spokeshave.ranking.learners import least_squares
 
@@ -58,7 +58,7 @@ def rank(X, y, by, **options):
 
 
 def test_information_gain_of_a_table():
-    # The entropy of the class, less what is left of it among those with and without the feature.
+    # Entropy of the class minus its conditional entropy given the feature.
     of_two = np.log(2) - 4 / 6 * (np.log(4) - 3 / 4 * np.log(3))
     of_three = np.log(2) - (np.log(3) - 2 / 3 * np.log(2))
     expected = [[np.log(2), 0, of_two, of_three, 0, 0]]
@@ -96,7 +96,8 @@ def test_naive_bayes_of_a_table():
 
 
 def test_tallies_are_true_and_false_positives():
-    (tally,) = tally_presence(sparse.csr_matrix(TABLE), sparse.csc_matrix(IN_CLASS[:, None]))
+    sums = sum_presence(sparse.csr_matrix(TABLE), sparse.csc_matrix(IN_CLASS[:, None]))
+    (tally,) = sums.tally()
     np.testing.assert_array_equal(tally.inside, [3, 1, 0, 2, 0, 3])
     np.testing.assert_array_equal(tally.outside, [0, 1, 2, 1, 0, 3])
     assert (tally.n_inside, tally.n_outside) == (3, 3)
@@ -104,7 +105,7 @@ def test_tallies_are_true_and_false_positives():
 
 
 def of_sklearn(X, y, by):
-    """Return what scikit-learn makes of one class against the rest."""
+    """Return scikit-learn's scores of one class against the rest."""
     if by == "information_gain":
         return mutual_info_classif(X != 0, y, discrete_features=True)
     if by == "chi2":
@@ -341,8 +342,8 @@ def test_a_vector_of_weights_is_the_second_classs_row():
     ("options", "sentence"),
     [
         ({"by": "luck"}, "by must be one of 'normal', .*, 'random'. Got 'luck' instead."),
-        ({"by": "bns", "estimator": DualLinearSVC()}, "estimator is for by='normal' only. Got by="),
-        ({"estimator": DecisionTreeClassifier()}, "estimator must be a linear model, with a coef_"),
+        ({"by": "bns", "estimator": DualLinearSVC()}, "must be None unless by='normal'. Got by="),
+        ({"estimator": DecisionTreeClassifier()}, "must be a linear model that has coef_"),
     ],
     ids=["criterion", "estimator", "tree"],
 )
@@ -354,7 +355,7 @@ def test_bad_options_get_one_sentence(options, sentence):
 def test_weights_of_other_features_or_classes_get_one_sentence():
     X, y = make_counts()
     model = LogisticRegression().fit(X, y)
-    sentence = r"estimator must have a coef_ of shape \(3, 11\), .* Got \(3, 12\) instead."
+    sentence = r"estimator must have coef_ of shape \(3, 11\), .* Got \(3, 12\) instead."
     with pytest.raises(ValueError, match=sentence):
         rank_features(X[:, 1:], y, estimator=model)
     with pytest.raises(ValueError, match=r"of shape \(1, 12\)"):
@@ -365,7 +366,7 @@ def test_weights_of_other_features_or_classes_get_one_sentence():
 def test_negative_values_get_one_sentence_where_they_make_no_sense(by):
     X, y = make_counts()
     X.data[3] = -2
-    with pytest.raises(ValueError, match=f"{by} needs values that are not negative. Got -2 among"):
+    with pytest.raises(ValueError, match=f"X must not have negative values for by='{by}'. Got -2;"):
         rank_features(X, y, by=by)
 
 

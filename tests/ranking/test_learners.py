@@ -1,4 +1,4 @@
-"""The linear learners: what they agree with, and what must not change them."""
+"""The linear learners against peers, and their invariances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 
 from spokeshave import DualLinearSVC
 from spokeshave.ranking.learners import (
-    MAX_PASSES,
+    MAX_EPOCHS,
     bayes_point,
     exponentiated_gradient,
     least_squares,
@@ -73,7 +73,7 @@ def test_stretched_documents_give_the_same_weights_but_for_a_factor(learn, power
 
 
 @ONLINE
-def test_float32_documents_are_taken_as_they_are(learn):
+def test_float32_documents_give_the_same_weights(learn):
     X, indicator = make_text()
     X.data = X.data.astype(np.float32)
     expected = learn(X.astype(np.float64), indicator, seed=0)
@@ -99,7 +99,7 @@ def test_documents_without_words_teach_nothing(learn):
 def test_the_perceptron_stops_where_it_cannot_separate():
     X = sparse.csr_matrix(np.ones((4, 1)))
     weights = perceptron(X, indicate(np.arange(4) % 2)[:, 1:], seed=0)
-    assert np.abs(weights) <= 4 * MAX_PASSES
+    assert np.abs(weights) <= 4 * MAX_EPOCHS
 
 
 def test_the_bayes_point_is_nearer_to_the_svm_than_its_perceptrons_are():

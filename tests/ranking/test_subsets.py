@@ -1,4 +1,4 @@
-"""Rankings from parts of the documents, against rankings of the same documents by hand."""
+"""Rankings on subsets against rankings of the same documents by hand."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_names_are_of_the_criterion_and_the_share():
 
 
 def test_parts_lie_inside_one_another():
-    # A feature for each document tells which documents a ranking has seen.
+    # One feature per document shows which documents a ranking used.
     X, y = sparse.identity(60, format="csr"), np.arange(60) % 3
     rankings = rank_subsets(X, y, SHARES, "chi2", random_state=0).values()
-    seen = [set(np.flatnonzero(ranking.scores.any(axis=0))) for ranking in rankings]
-    assert [len(documents) for documents in seen] == [60, 30, 15]
-    assert seen[2] < seen[1] < seen[0]
+    used = [set(np.flatnonzero(ranking.scores.any(axis=0))) for ranking in rankings]
+    assert [len(documents) for documents in used] == [60, 30, 15]
+    assert used[2] < used[1] < used[0]
 
 
 def test_a_part_ranks_as_its_documents_do():
@@ -84,10 +84,10 @@ def test_the_svm_is_the_one_given():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"shares": [0.0]}, "shares must be above 0 and up to 1. Got 0.0 instead"),
-        ({"shares": [1.5]}, "shares must be above 0 and up to 1. Got 1.5 instead"),
-        ({"shares": ["half"]}, "shares must be above 0 and up to 1. Got 'half' instead"),
-        ({"shares": [0.001]}, "leave one of the 90 documents at least. Got 0.001 instead"),
+        ({"shares": [0.0]}, "shares must be greater than 0 and at most 1. Got 0.0 instead"),
+        ({"shares": [1.5]}, "shares must be greater than 0 and at most 1. Got 1.5 instead"),
+        ({"shares": ["half"]}, "shares must be greater than 0 and at most 1. Got 'half' instead"),
+        ({"shares": [0.001]}, "leave at least one of the 90 documents. Got 0.001 instead"),
         ({"by": "gini"}, "by must be one of"),
     ],
 )

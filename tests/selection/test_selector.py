@@ -253,7 +253,7 @@ def test_a_search_over_numbers_of_features():
         ({"min_df": 0}, "min_df must be a whole number of documents, at least 1, .* Got 0 instead"),
         ({"max_df": 1.5}, "max_df must be .* a share between 0.0 and 1.0. Got 1.5 instead"),
         ({"min_df": 50, "max_df": 0.1}, "max_df must allow at least min_df=50 of the 90 documents"),
-        ({"min_df": 89}, "No feature is left: all 40 are outside min_df=89 and max_df=1.0"),
+        ({"min_df": 89}, "must leave at least one of the 40 features. Got min_df=89"),
     ],
 )
 def test_bad_options_of_the_selector_get_a_sentence(options, sentence):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -17,9 +18,15 @@ from sklearn.base import clone
 from made_up import make_targets, make_text
 from spokeshave import BNSScaler, LocalProbabilityShaper, rank_features
 from spokeshave.shaping import levels
-from spokeshave.shaping.bns import separate_classes, separate_shapes
-from spokeshave.shaping.levels import Separation, count_class, find_rates, take_census
-from spokeshave.shaping.shapes import image_levels
+from spokeshave.shaping.bns import (
+    Separation,
+    find_rates,
+    find_scale,
+    separate_classes,
+    separate_shapes,
+)
+from spokeshave.shaping.levels import count_class, find_levels
+from spokeshave.shaping.shapes import map_levels
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=40)
 CELLS = st.sampled_from([-1.0, 0.0, 0.0, 1.0, 2.0]) | st.floats(-9, 9, width=16)
@@ -115,26 +122,63 @@ def test_a_smallest_rate_that_is_none_gets_a_sentence(smallest_rate):
 
 def test_rates_are_of_each_class():
     for smallest_rate, smallest in ((0.01, 0.01), ("1/n", 0.025)):
-        found = BNSScaler(smallest_rate=smallest_rate).find_rates(np.array([3, 40, 0]), 40)
+        found = find_rates(np.array([3, 40, 0]), 40, smallest_rate)
         for of_class, n_positive in zip(found, (3, 40, 0), strict=True):
-            for one, other in zip(of_class, find_rates(n_positive, 40, smallest), strict=True):
+            (alone,) = find_rates([n_positive], 40, smallest)
+            for one, other in zip(of_class, alone, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+def test_a_separation_by_hand():
+    cell_levels = find_levels(sparse.csr_matrix([[1.0], [1.0], [2.0], [3.0], [0.0], [0.0]]))
+    positives = count_class(cell_levels, np.array([2, 3, 4]))
+    np.testing.assert_array_equal(positives, [1, 0, 0, 1, 1])
+    rates = find_rates([3], 6, 0.0005)
+    found = separate_classes(cell_levels.levels, positives[None], cell_levels.levels.values, rates)
+    # Above 1 lie two positives of three and no negative; below 1 one of three of either kind.
+    np.testing.assert_allclose(found.bns, bend(2 / 3) - bend(0.0005))
+    assert (found.lowest[0], found.highest[0]) == (0, 3)
+    # Images that differ by no more than 1 count as equal: all but the last.
+    images = np.array([0.0, np.nan, 1.0, 2.0, 9.0])
+    found = separate_classes(cell_levels.levels, positives[None], images, rates, 1.0)
+    np.testing.assert_allclose(found.bns, bend(0.9995) - bend(2 / 3))
+    assert (found.lowest[0], found.highest[0]) == (0, 9)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40), st.integers(1, 40), st.sampled_from([1e-9, 0.0005, 0.1, 0.49]))
+def test_rates_are_transformed_by_the_inverse_normal_distribution(n_positive, n_negative, smallest):
+    (rates,) = find_rates([n_positive], n_positive + n_negative, smallest)
+    for size, found in zip((n_positive, n_negative), rates, strict=True):
+        expected = [bend(n / size, smallest) for n in range(size + 1)]
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+        assert all(below <= above for below, above in pairwise(found))
+
+
+@pytest.mark.parametrize("n_positive", [0, 4])
+def test_a_class_of_none_or_all_documents_is_not_separated(n_positive):
+    cell_levels = find_levels(sparse.csr_matrix([[1.0], [3.0], [0.0], [2.0]]))
+    rates = find_rates([n_positive], 4, 0.0005)
+    assert [of_side.size for of_side in rates[0]] == [n_positive + 1, 5 - n_positive]
+    positives = count_class(cell_levels, np.arange(n_positive))
+    found = separate_classes(cell_levels.levels, positives[None], cell_levels.levels.values, rates)
+    assert (found.bns[0], found.lowest[0], found.highest[0]) == (0, 0, 3)
 
 
 FOUND = Separation(np.array([2.0, 3.0, 1.0]), np.array([-1.0, 2.0, -4.0]), np.array([3.0, 6, -2]))
 
 
 @pytest.mark.parametrize(
-    ("options", "zero_is_fixed", "base", "factor"),
+    ("stretch", "zero_is_fixed", "base", "factor"),
     [
-        ({}, False, [-1, 2, -4], [2 / 4, 3 / 4, 1 / 2]),
-        ({}, True, [0, 0, 0], [2 / 4, 3 / 6, 1 / 4]),
-        ({"stretch": False}, False, [0, 0, 0], [2, 3, 1]),
-        ({"stretch": False}, True, [0, 0, 0], [2, 3, 1]),
+        (True, False, [-1, 2, -4], [2 / 4, 3 / 4, 1 / 2]),
+        (True, True, [0, 0, 0], [2 / 4, 3 / 6, 1 / 4]),
+        (False, False, [0, 0, 0], [2, 3, 1]),
+        (False, True, [0, 0, 0], [2, 3, 1]),
     ],
 )
-def test_columns_are_stretched_from_the_least_or_from_zero(options, zero_is_fixed, base, factor):
-    found = BNSScaler(**options).stretch_to(FOUND, zero_is_fixed=zero_is_fixed)
+def test_columns_are_stretched_from_the_least_or_from_zero(stretch, zero_is_fixed, base, factor):
+    found = find_scale(FOUND, stretch=stretch, zero_is_fixed=zero_is_fixed)
     np.testing.assert_array_equal(found, [base, factor])
 
 
@@ -142,10 +186,10 @@ def test_columns_are_stretched_from_the_least_or_from_zero(options, zero_is_fixe
 @pytest.mark.parametrize("extent", [0.0, 5e-324, 1e-300])
 def test_extents_too_small_to_stretch_are_none(extent, zero_is_fixed):
     found = Separation(np.array([2.0]), np.array([0.0]), np.array([extent]))
-    base, factor = BNSScaler().stretch_to(found, zero_is_fixed=zero_is_fixed)
+    base, factor = find_scale(found, stretch=True, zero_is_fixed=zero_is_fixed)
     assert (base[0], factor[0]) == (0, 0)
     larger = found._replace(highest=np.array([2e-300]))
-    assert BNSScaler().stretch_to(larger, zero_is_fixed=zero_is_fixed)[1][0] == 2 / 2e-300
+    assert find_scale(larger, stretch=True, zero_is_fixed=zero_is_fixed)[1][0] == 2 / 2e-300
 
 
 @PROPERTY
@@ -248,8 +292,8 @@ def test_shapes_are_separated_as_what_they_make_of_documents(
     shaped = shaper.fit_transform(X, y)
     zero_is_fixed = is_sparse or zero == "bin"
     how = {"output": output, "zero_is_fixed": zero_is_fixed}
-    scaler = BNSScaler(**options).fit_shapes(shaped, shaper.shapes_, **how)
-    # Where zero is fixed, what is shaped is scaled as sparse documents are.
+    scaler = BNSScaler(**options)._fit_shapes(shaper.shapes_, **how)
+    # If zeros stay zero, shaped documents are scaled like sparse ones.
     rounded = to_dense(shaped).round(12)
     expected = BNSScaler(**options).fit(sparse.csr_matrix(rounded) if zero_is_fixed else rounded, y)
     for name in ("bns_", "min_", "scale_"):
@@ -266,7 +310,7 @@ def test_shapes_of_many_classes_are_separated_side_by_side(kind, make):
     shaper = LocalProbabilityShaper()
     shaped = shaper.fit_transform(X, y)
     how = {"output": "probability", "zero_is_fixed": sparse.issparse(X)}
-    scaler = BNSScaler().fit_shapes(shaped, shaper.shapes_, **how)
+    scaler = BNSScaler()._fit_shapes(shaper.shapes_, **how)
     expected = BNSScaler().fit(shaped, y)
     assert scaler.bns_.shape == (120,)
     for name in ("bns_", "min_", "scale_"):
@@ -280,9 +324,7 @@ def test_estimates_that_are_equal_but_for_rounding_are_not_separated():
     shaped = shaper.fit_transform(values[:, None].astype(float), y)
     # To twelve digits, far more than the estimates differ by where they differ at all.
     expected = BNSScaler().fit(shaped.round(12), y).bns_
-    scaler = BNSScaler().fit_shapes(
-        shaped, shaper.shapes_, output="probability", zero_is_fixed=False
-    )
+    scaler = BNSScaler()._fit_shapes(shaper.shapes_, output="probability", zero_is_fixed=False)
     np.testing.assert_allclose(scaler.bns_, expected)
     assert BNSScaler().fit(shaped, y).bns_ > expected + 0.1
 
@@ -300,9 +342,9 @@ def test_the_image_of_zero_moves_the_ends_but_not_the_separation(output, zero_is
     X, y = make_targets("labels")
     shaper = LocalProbabilityShaper(n_neighbors=6).fit(X, y)
     shapes, levels_ = shaper.shapes_, shaper.shapes_.levels
-    rates = BNSScaler().find_rates(shapes.n_positive, 90)
+    rates = find_rates(shapes.n_positive, 90, 0.0005)
     for k in range(3):
-        images = image_levels(shapes, k, output)
+        images = map_levels(shapes, k, output)
         found = separate_shapes(shapes, k, output, rates, zero_is_fixed=zero_is_fixed)
         expected = separate_classes(levels_, shapes.positives, images, rates, 1e-12)
         np.testing.assert_array_equal(found.bns, expected.bns)
@@ -314,10 +356,12 @@ def test_the_image_of_zero_moves_the_ends_but_not_the_separation(output, zero_is
 @pytest.mark.parametrize("tolerance", [0.0, 0.5, 5.0])
 def test_images_within_the_tolerance_count_as_one_for_every_class(rng, tolerance):
     X, y = rng.integers(1, 7, (40, 3)) * [0.4, 1.0, 0.6], rng.integers(0, 3, 40)
-    census = take_census(sparse.csr_matrix(X))
-    positives = np.array([count_class(census, np.flatnonzero(y == k)) for k in range(3)])
-    rates = BNSScaler().find_rates(np.bincount(y), 40)
-    found = separate_classes(census.levels, positives, census.levels.values, rates, tolerance)
+    cell_levels = find_levels(sparse.csr_matrix(X))
+    positives = np.array([count_class(cell_levels, np.flatnonzero(y == k)) for k in range(3)])
+    rates = find_rates(np.bincount(y), 40, 0.0005)
+    found = separate_classes(
+        cell_levels.levels, positives, cell_levels.levels.values, rates, tolerance
+    )
     # Steps of 0.4 are within a tolerance of 0.5, and all steps within one of 5.
     is_one = np.array([tolerance > 0.4, tolerance > 1, tolerance > 0.6])
     expected = [max(separate_naively(column, y == k) for k in range(3)) for column in X.T]
@@ -373,7 +417,7 @@ def test_single_precision_stays_single(rng, make):
 def test_sparse_after_dense_gets_a_sentence():
     X, y = np.array([[1.0], [3.0], [2.0]]), [0, 1, 1]
     scaler = BNSScaler().fit(X, y)
-    with pytest.raises(ValueError, match=r"X must be dense, as it was in fit: there some features"):
+    with pytest.raises(ValueError, match=r"X must be dense, as it was in fit: some features are"):
         scaler.transform(sparse.csr_matrix(X))
     unshifted = BNSScaler().fit(X - 1, y)
     scaled = unshifted.transform(sparse.csr_matrix(X - 1))

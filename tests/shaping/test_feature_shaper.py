@@ -86,7 +86,7 @@ EVERY_VARIANT = pytest.mark.parametrize(
 
 
 def run_by_hand(stages, norm, X, y, X_test):
-    """Return what stages, fitted one after the other, make of two sets of documents."""
+    """Return training and test documents transformed by stages fitted one after the other."""
     for stage in map(clone, stages):
         X, X_test = stage.fit_transform(X, y), stage.transform(X_test)
     return [documents if norm is None else normalize(documents, norm) for documents in (X, X_test)]
@@ -338,13 +338,13 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("stage", OTHERS.values(), ids=OTHERS.keys())
-@pytest.mark.parametrize("place", ["shape", "scale"])
+@pytest.mark.parametrize("parameter", ["shape", "scale"])
 @pytest.mark.parametrize("output", ["default", "pandas"])
-def test_other_transformers_may_be_stages(stage, place, output):
+def test_other_transformers_may_be_stages(stage, parameter, output):
     X, y = make_targets("binary")
     X = X.toarray()
     expected = normalize(clone(stage).fit_transform(X))
-    shaper = FeatureShaper(**{"shape": None, "scale": None, place: stage})
+    shaper = FeatureShaper(**{"shape": None, "scale": None, parameter: stage})
     with config_context(transform_output=output):
         shaped = shaper.set_output(transform="default").fit_transform(X, y)
         np.testing.assert_array_equal(shaper.transform(X), shaped)
@@ -453,7 +453,7 @@ def test_the_shape_of_missing_values_is_stretched_too():
 def test_only_local_probability_has_a_shape(options):
     X, y = make_targets("binary")
     shaper = FeatureShaper(scale=None, **options).fit(X, y)
-    with pytest.raises(ValueError, match="Only features shaped by local probability have a shape"):
+    with pytest.raises(ValueError, match="LocalProbabilityShaper to have feature shapes"):
         shaper.shape_of(0)
 
 
@@ -462,7 +462,7 @@ def test_a_shape_that_a_scaler_of_ones_own_has_changed_gets_a_sentence(scale):
     X, y = make_targets("binary")
     shaper = FeatureShaper(scale=scale, norm=None).fit(X.toarray(), y)
     for look in (shaper.shape_of, shaper.plot):
-        with pytest.raises(ValueError, match="What a scale of your own makes of a shape cannot be"):
+        with pytest.raises(ValueError, match="None or a BNSScaler to have feature shapes"):
             look(7)
 
 

@@ -181,14 +181,14 @@ def test_an_encoder_can_be_pickled():
     assert encoder.transform(FRAMES["str"])[0].tolist() == [67, 2, 2]
 
 
-@pytest.mark.parametrize(("feature", "place"), [("job", 1), (1, 1), (np.int32(2), 2)])
-def test_features_are_found_by_number_or_name(feature, place):
-    assert find_feature(feature, NAMES) == place
+@pytest.mark.parametrize(("feature", "number"), [("job", 1), (1, 1), (np.int32(2), 2)])
+def test_features_are_found_by_number_or_name(feature, number):
+    assert find_feature(feature, NAMES) == number
 
 
 @pytest.mark.parametrize("feature", ["wage", 3, -1, None, 1.0])
 def test_unknown_features_get_a_sentence(feature):
-    sentence = f"feature must be the name of one, or a number from 0 to 2. Got {feature!r} instead."
+    sentence = f"feature must be a feature name or a number from 0 to 2. Got {feature!r} instead."
     with pytest.raises(ValueError, match=sentence):
         find_feature(feature, NAMES)
 
@@ -214,8 +214,10 @@ def test_features_without_names_have_scikit_learns():
     assert find_nominal(["x2"], 3, None, []).tolist() == [False, False, True]
 
 
-def test_a_mask_must_be_of_all_features():
-    with pytest.raises(ValueError, match=r"nominal must be a mask of the 3 features. Got 2 inst"):
+def test_a_mask_must_have_an_entry_per_feature():
+    with pytest.raises(
+        ValueError, match=r"nominal must have 3 entries if it is a mask, .* Got 2 entr"
+    ):
         find_nominal([True, False], 3, NAMES, [])
-    with pytest.raises(ValueError, match=r"feature must be the name of one"):
+    with pytest.raises(ValueError, match=r"feature must be a feature name"):
         find_nominal(["wage"], 3, NAMES, [])

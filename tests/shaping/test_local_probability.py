@@ -23,7 +23,7 @@ from made_up import make_targets
 from spokeshave import LocalProbabilityShaper
 from spokeshave.shaping import levels
 from spokeshave.shaping.levels import store_all
-from spokeshave.shaping.local_probability import deal
+from spokeshave.shaping.local_probability import assign_folds
 from spokeshave.utils.validation import binarize, check_targets
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=40)
@@ -95,7 +95,7 @@ def shape_naively(
     value = min(max(value, known[0]), known[-1])
     if value in known:
         return estimate_naively(documents, value, n_neighbors) or prior
-    right = next(place for place, v in enumerate(known) if v > value)
+    right = next(i for i, v in enumerate(known) if v > value)
     low, high = known[right - 1], known[right]
     left, right = (estimate_naively(documents, v, n_neighbors) or prior for v in (low, high))
     return left + (value - low) / (high - low) * (right - left)
@@ -472,13 +472,13 @@ def estimate_by_others(value, column, labels, n_neighbors, *, zero_is_apart):
 
 
 def cross_fit_naively(
-    X, y, part_of, *, output, zero, n_neighbors, nominal=(), is_sparse=False, cv=5
+    X, y, fold_of, *, output, zero, n_neighbors, nominal=(), is_sparse=False, cv=5
 ):
-    """Return the images of each document, from the documents of the other parts only."""
+    """Return the images of each document, from the documents of the other folds only."""
     images, zero_is_apart = np.empty(X.shape), zero == "bin"
     bend = logit if output == "log_odds" else float
     for i, j in np.ndindex(X.shape):
-        others = part_of != part_of[i]
+        others = fold_of != fold_of[i]
         rest = X[others, j], y[others], 0 if j in nominal else n_neighbors
         images[i, j] = bend(estimate_by_others(X[i, j], *rest, zero_is_apart=zero_is_apart))
         if is_sparse or zero_is_apart:
@@ -497,14 +497,14 @@ def test_cross_fitted_documents_are_shaped_by_the_others(problem, options, cv, i
     options = options | {"cv": cv, "nominal": [0] if is_nominal else []}
     shaper = LocalProbabilityShaper(cross_fit=True, random_state=7, **options)
     shaped = to_dense(shaper.fit_transform(make(X), y))
-    part_of = deal(binarize(check_targets(y))[1], cv, np.random.RandomState(7))
-    expected = cross_fit_naively(X, y, part_of, is_sparse=is_sparse, **options)
+    fold_of = assign_folds(binarize(check_targets(y))[1], cv, np.random.RandomState(7))
+    expected = cross_fit_naively(X, y, fold_of, is_sparse=is_sparse, **options)
     np.testing.assert_allclose(shaped, expected, atol=1e-12)
     plain = to_dense(LocalProbabilityShaper(**options).fit(make(X), y).transform(make(X)))
     np.testing.assert_array_equal(to_dense(shaper.transform(make(X))), plain)
 
 
-def test_a_value_that_only_its_own_part_has_gets_the_estimate_of_its_neighbours():
+def test_a_value_that_only_its_own_fold_has_gets_the_estimate_of_its_neighbours():
     X, y = np.arange(6.0)[:, None], np.array([1, 1, 1, 0, 0, 0])
     shaper = LocalProbabilityShaper(n_neighbors=2, cross_fit=True, cv=6, random_state=0)
     shaped = shaper.fit_transform(X, y).ravel()
@@ -521,15 +521,15 @@ def test_values_that_others_have_are_shaped_as_by_a_shaper_of_the_others(kind, f
     options = {"n_neighbors": 4, "output": "log_odds", "random_state": 3}
     shaper = LocalProbabilityShaper(cross_fit=True, **options)
     shaped = to_dense(shaper.fit_transform(make(X), y))
-    part_of = deal(binarize(check_targets(y))[1], 5, np.random.RandomState(3))
-    for part in range(5):
-        mine, others = part_of == part, part_of != part
+    fold_of = assign_folds(binarize(check_targets(y))[1], 5, np.random.RandomState(3))
+    for fold in range(5):
+        mine, others = fold_of == fold, fold_of != fold
         expected = LocalProbabilityShaper(**options).fit(make(X[others]), y[others])
         images = to_dense(expected.transform(make(X[mine])))
         np.testing.assert_allclose(shaped[mine], images, atol=1e-12)
 
 
-def test_parts_are_reproduced_by_a_seed():
+def test_folds_are_reproduced_by_a_seed():
     X, y = make_targets("labels")
     shaped = [
         LocalProbabilityShaper(cross_fit=True, random_state=seed).fit_transform(X, y).toarray()
@@ -541,15 +541,15 @@ def test_parts_are_reproduced_by_a_seed():
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.integers(2, 7), st.integers(0, 9))
-def test_parts_are_alike_in_their_classes(labels, n_parts, seed):
+def test_folds_are_stratified(labels, n_folds, seed):
     y = np.array([9, 8, *labels])
-    part_of = deal(binarize(y)[1], n_parts, np.random.RandomState(seed))
+    fold_of = assign_folds(binarize(y)[1], n_folds, np.random.RandomState(seed))
     for documents in (np.ones(y.size, bool), *(y == label for label in set(y.tolist()))):
-        sizes = np.bincount(part_of[documents], minlength=n_parts)[:n_parts]
+        sizes = np.bincount(fold_of[documents], minlength=n_folds)[:n_folds]
         assert sizes.max() - sizes.min() <= 1
 
 
-def test_more_parts_than_documents_leave_each_one_out():
+def test_more_folds_than_documents_leave_each_one_out():
     X, y = np.array([[1.0], [2.0], [3.0]]), [0, 1, 1]
     shaper = LocalProbabilityShaper(cross_fit=True, cv=9, n_neighbors=0, random_state=0)
     np.testing.assert_allclose(shaper.fit_transform(X, y).ravel(), [3 / 4, 2 / 4, 2 / 4])
@@ -614,7 +614,7 @@ def test_names_need_no_neighbours(rng):
 
 
 @pytest.mark.parametrize("n_neighbors", [12, "auto"])
-def test_neighbours_are_told_for_each_class_and_feature(n_neighbors):
+def test_every_class_and_feature_has_a_number_of_neighbours(n_neighbors):
     X, y = make_targets("labels")
     shaper = LocalProbabilityShaper(n_neighbors=n_neighbors, random_state=0).fit(X, y)
     assert shaper.n_neighbors_.shape == (3, 40)
@@ -622,7 +622,7 @@ def test_neighbours_are_told_for_each_class_and_feature(n_neighbors):
 
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_matrix.toarray])
-def test_neighbours_are_chosen_by_the_parts_that_cross_fitting_takes(make):
+def test_neighbours_are_chosen_by_the_folds_of_cross_fitting(make):
     X, y = make_targets("labels")
     options = {"n_neighbors": "auto", "cv": 3, "random_state": 5}
     chosen = LocalProbabilityShaper(**options).fit(make(X), y).n_neighbors_
@@ -746,22 +746,22 @@ def test_names_are_nominal_even_where_columns_have_numbers():
 
 
 @pytest.mark.parametrize("kind", make_frames())
-def test_documents_can_be_had_as_numbers(kind):
+def test_names_are_encoded_as_numbers(kind):
     frame = make_frames()[kind]
     shaper = LocalProbabilityShaper().fit(frame, WEDDED)
     number_of = {"clerk": 1, "cook": 2, "smith": 3, None: math.nan}
     jobs, is_old = [number_of[job] for job in JOBS], [1 + (age > 40) for age in AGES]
     expected = np.column_stack([AGES, jobs, is_old])
-    np.testing.assert_array_equal(shaper.to_numbers(frame), expected)
+    np.testing.assert_array_equal(shaper._check_table(frame), expected)
     other = make_frames(["king", *JOBS[1:]])[kind]
-    assert shaper.to_numbers(other)[0].tolist() == [30, -1, 1]
+    assert shaper._check_table(other)[0].tolist() == [30, -1, 1]
 
 
 @pytest.mark.parametrize("make", [np.asarray, *FORMS.values()])
-def test_numbers_are_numbers_already(make, rng):
+def test_numbers_stay_as_they_are(make, rng):
     X = make(rng.choice([0.0, 1.0, 2.5, math.nan], (20, 3)))
     shaper = LocalProbabilityShaper().fit(X, np.arange(20) % 2)
-    np.testing.assert_array_equal(to_dense(shaper.to_numbers(X)), to_dense(X))
+    np.testing.assert_array_equal(to_dense(shaper._check_table(X)), to_dense(X))
 
 
 @pytest.mark.parametrize("zero", ["bin", "value"])
@@ -769,34 +769,36 @@ def test_numbers_are_numbers_already(make, rng):
 def test_documents_are_read_without_zeros_where_these_stay_zero(make, zero, rng):
     table = rng.choice([0.0, 1.0, 2.5, math.nan], (20, 3))
     X = make(table)
-    given_ = LocalProbabilityShaper(zero=zero).fit(X, np.arange(20) % 2).read(X)
-    np.testing.assert_array_equal(given_.rows.toarray(), table)
+    rows = LocalProbabilityShaper(zero=zero).fit(X, np.arange(20) % 2)._read(X)
+    np.testing.assert_array_equal(rows.matrix.toarray(), table)
     is_whole = zero == "value" and not sparse.issparse(X)
-    assert given_.rows.nnz == (table.size if is_whole else np.count_nonzero(table))
+    assert rows.matrix.nnz == (table.size if is_whole else np.count_nonzero(table))
     if sparse.issparse(X):
         is_array = isinstance(X, sparse.sparray)
-        assert given_.kind is (sparse.csr_array if is_array else sparse.csr_matrix)
+        assert rows.container is (sparse.csr_array if is_array else sparse.csr_matrix)
     else:
-        assert given_.kind is None
+        assert rows.container is None
 
 
 @KINDS_OF_TARGETS
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_matrix.toarray])
-def test_what_was_learned_from_is_told(kind, make):
+def test_training_data_are_those_of_the_documents(kind, make):
     X, y = make_targets(kind)
     shaper, options = LocalProbabilityShaper(random_state=4), {"cv": 3, "cross_fit": True}
-    study = shaper.set_params(**options).learn(make(X), y)
+    training = shaper.set_params(**options)._fit(make(X), y)
     rows = X if make is sparse.csr_matrix else store_all(X.toarray())
-    values = study.census.levels.values[study.places.left]
+    values = training.cell_levels.levels.values[training.positions.left]
     np.testing.assert_array_equal(values, rows.data)
-    np.testing.assert_array_equal(study.places.indices, rows.indices)
-    assert study.places.share is None
+    np.testing.assert_array_equal(training.positions.indices, rows.indices)
+    assert training.positions.share is None
     _, indicator = binarize(check_targets(y))
-    np.testing.assert_array_equal(study.indicator.toarray(), indicator.toarray())
-    np.testing.assert_array_equal(study.part_of, deal(indicator, 3, np.random.RandomState(4)))
-    parts = list(study.count_parts())
-    assert [part.n_documents for part in parts] == [30, 30, 30]
-    np.testing.assert_array_equal(sum(part.sizes for part in parts), study.counts.sizes)
+    np.testing.assert_array_equal(training.indicator.toarray(), indicator.toarray())
+    np.testing.assert_array_equal(
+        training.fold_of, assign_folds(indicator, 3, np.random.RandomState(4))
+    )
+    folds = list(training.count_folds())
+    assert [fold.n_documents for fold in folds] == [30, 30, 30]
+    np.testing.assert_array_equal(sum(fold.sizes for fold in folds), training.counts.sizes)
     fitted = LocalProbabilityShaper(random_state=4, **options).fit(make(X), y)
     np.testing.assert_array_equal(shaper.shapes_.probability, fitted.shapes_.probability)
 
@@ -876,8 +878,8 @@ def test_a_shape_is_what_its_values_become(kind):
 
 def test_unknown_features_get_a_sentence():
     shaper = LocalProbabilityShaper().fit([[1.0], [2.0]], [0, 1])
-    assert shaper.find_column("x0") == 0
-    with pytest.raises(ValueError, match=r"feature must be the name of one, .* Got 'age' instead"):
+    assert shaper._find_column("x0") == 0
+    with pytest.raises(ValueError, match=r"feature must be a feature name or .* Got 'age' instead"):
         shaper.shape_of("age")
 
 
@@ -888,24 +890,27 @@ def test_unknown_features_get_a_sentence():
         ({"zero": None}, r"zero must be one of 'auto', 'bin', 'value'\. Got None instead\."),
         (
             {"n_neighbors": -1},
-            r"n_neighbors must be 'auto' or a number from 0 up\. Got -1 instead\.",
+            r"n_neighbors must be 'auto' or a number >= 0\. Got -1 instead\.",
         ),
         (
             {"n_neighbors": math.nan},
-            r"n_neighbors must be 'auto' or a number from 0 up\. Got nan instead\.",
+            r"n_neighbors must be 'auto' or a number >= 0\. Got nan instead\.",
         ),
         (
             {"n_neighbors": math.inf},
-            r"n_neighbors must be 'auto' or a number from 0 up\. Got inf instead\.",
+            r"n_neighbors must be 'auto' or a number >= 0\. Got inf instead\.",
         ),
         (
             {"n_neighbors": "30"},
-            r"n_neighbors must be 'auto' or a number from 0 up\. Got '30' instead\.",
+            r"n_neighbors must be 'auto' or a number >= 0\. Got '30' instead\.",
         ),
-        ({"cv": 1}, r"cv must be a whole number from 2 up\. Got 1 instead\."),
-        ({"cv": 2.5}, r"cv must be a whole number from 2 up\. Got 2.5 instead\."),
-        ({"nominal": [2]}, r"feature must be the name of one, or a number from 0 to 1\. Got 2 "),
-        ({"nominal": [True]}, r"nominal must be a mask of the 2 features\. Got 1 instead\."),
+        ({"cv": 1}, r"cv must be an integer >= 2\. Got 1 instead\."),
+        ({"cv": 2.5}, r"cv must be an integer >= 2\. Got 2.5 instead\."),
+        ({"nominal": [2]}, r"feature must be a feature name or a number from 0 to 1\. Got 2 "),
+        (
+            {"nominal": [True]},
+            r"nominal must have 2 entries if .* Got 1 entries instead\.",
+        ),
     ],
 )
 def test_bad_parameters_get_a_sentence(options, sentence):
@@ -916,7 +921,7 @@ def test_bad_parameters_get_a_sentence(options, sentence):
 def test_sparse_after_dense_gets_a_sentence():
     X, y = [[1.0], [0.0], [2.0]], [0, 1, 1]
     shaper = LocalProbabilityShaper().fit(X, y)
-    with pytest.raises(ValueError, match=r"X must be dense, as it was in fit: zero was a value"):
+    with pytest.raises(ValueError, match=r"X must be dense, as it was in fit: zeros are shaped"):
         shaper.transform(sparse.csr_matrix(X))
     shaper = LocalProbabilityShaper(zero="bin").fit(X, y)
     shaped = shaper.transform(sparse.csr_matrix(X))
@@ -931,10 +936,7 @@ def test_sparse_after_dense_gets_a_sentence():
         ("transform", [[1.0]]),
         ("shape_of", 0),
         ("plot", 0),
-        ("find_column", 0),
         ("get_feature_names_out", None),
-        ("to_numbers", [[1.0]]),
-        ("read", [[1.0]]),
     ],
 )
 def test_what_is_not_fitted_says_so(method, given_):

@@ -21,9 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from made_up import TIGHT, make_targets
 from spokeshave import BNSScaler, DualLinearSVC, FeatureShaper, LocalProbabilityShaper, ShapedSVC
 from spokeshave.shaping import levels
-from spokeshave.shaping.levels import store_all
-from spokeshave.shaping.shaped_svc import make_views
-from spokeshave.shaping.shapes import find_places
+from spokeshave.shaping.shaped_svc import fit_shaper, fit_transforms, read_documents
 from spokeshave.utils.validation import binarize, check_targets
 
 FORMS = pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_matrix.toarray])
@@ -234,7 +232,7 @@ def test_each_of_more_classes_is_weighed_against_one_for_the_rest(weights, names
 
 
 def test_weights_by_class_are_as_those_of_the_svm_alone():
-    # Not shaped, scaled or normalised, all classes see the same documents.
+    # Without shaping, scaling and norm, the documents are the same for all classes.
     for kind in ("labels", "multilabel"):
         X, y, X_test = make_problem(kind)
         svc = DualLinearSVC(class_weight={0: 3, 2: 0.2}, **TIGHT)
@@ -366,7 +364,7 @@ def test_frames_with_names_are_classified(rng):
 def test_frames_must_be_as_in_fit(rng):
     frame, _, y = make_frames(rng)
     model = fit(frame, y)
-    with pytest.raises(ValueError, match="X must be a data frame with the columns that fit saw"):
+    with pytest.raises(ValueError, match="X must be a data frame with the columns seen in fit"):
         model.predict(np.ones((2, 3)))
     with pytest.raises(ValueError, match="must be in the same order"):
         model.predict(frame[["job", "age", "rich"]])
@@ -400,7 +398,7 @@ def test_a_shape_is_what_a_class_sees_before_the_norm(kind, make, scale):
 @pytest.mark.parametrize("shape", [None, "binary"])
 def test_only_local_probability_has_a_shape(shape):
     X, y, _ = make_problem("labels")
-    with pytest.raises(ValueError, match="Only features shaped by local probability have a shape"):
+    with pytest.raises(ValueError, match="LocalProbabilityShaper to have feature shapes"):
         fit(X, y, shape=shape).shape_of(0)
 
 
@@ -515,7 +513,7 @@ def test_a_model_can_be_pickled_and_cloned(options):
         ),
         (
             {"shape": LocalProbabilityShaper(cross_fit=True)},
-            r"shape must not be cross-fitted here\. Got cross_fit=True; use FeatureShaper in One",
+            r"shape must have cross_fit=False; use FeatureShaper in .* Got cross_fit=True inst",
         ),
         ({"shape": LocalProbabilityShaper(n_neighbors=-1)}, r"n_neighbors must be .* Got -1"),
         (
@@ -536,7 +534,6 @@ def test_one_class_gets_a_sentence():
         ShapedSVC().fit(X, np.ones(90))
 
 
-VIEWS_KINDS_OF_TARGETS = pytest.mark.parametrize("kind", ["binary", "labels", "multilabel"])
 SHAPES = {
     "none": None,
     "probability": LocalProbabilityShaper(),
@@ -546,22 +543,14 @@ SHAPES = {
 }
 
 
-def view(X, y, X_test, shaper, scale, norm):
-    """Return the views of all classes, the documents as rows, and where their cells are."""
+def transform(X, y, X_test, shaper, scale, norm):
+    """Return the transforms of all classes, and test documents for them."""
     _, indicator = binarize(check_targets(y))
-    options = {"scale": scale, "norm": norm}
-    if shaper is None:
-        train, test = (X, X_test) if sparse.issparse(X) else (store_all(X), store_all(X_test))
-        options |= {"output": "probability", "zero_is_fixed": sparse.issparse(X)}
-        return make_views(train, indicator, None, **options), test, None
-    shaper.fit(X, y)
-    train, test = shaper.read(X).rows, shaper.read(X_test).rows
-    options |= {"output": shaper.output, "zero_is_fixed": shaper.zero_is_fixed_}
-    views = make_views(train, indicator, shaper.shapes_, **options)
-    return views, test, find_places(shaper.shapes_, test)
+    transforms = fit_transforms(shaper, scale, norm, fit_shaper(shaper, X, y), indicator)
+    return transforms, read_documents(shaper, X_test)
 
 
-@VIEWS_KINDS_OF_TARGETS
+@pytest.mark.parametrize("kind", ["binary", "labels", "multilabel"])
 @FORMS
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
@@ -573,24 +562,24 @@ def view(X, y, X_test, shaper, scale, norm):
         (None, "l1"),
     ],
 )
-def test_a_class_sees_what_a_shaper_of_its_own_makes(kind, make, shape, scale, norm):
+def test_the_transform_of_a_class_is_that_of_a_shaper_of_its_own(kind, make, shape, scale, norm):
     X, y = make_targets(kind)
     X, X_test = make(X), make(sparse.csr_matrix(X[::-1] * 1.2))
-    views, rows, places = view(X, y, X_test, SHAPES[shape], scale, norm)
+    transforms, documents = transform(X, y, X_test, SHAPES[shape], scale, norm)
     positive = {"binary": [y == 1], "labels": [y == 0, y == 1, y == 2]}.get(kind, y.T)
-    assert len(views.base) == len(positive)
+    assert len(transforms.base) == len(positive)
     for k, label in enumerate(positive):
         alone = FeatureShaper(shape=SHAPES[shape], scale=scale, norm=norm).fit(X, label)
         expected = alone.transform(X_test)
         expected = expected.toarray() if sparse.issparse(expected) else expected
-        np.testing.assert_allclose(views.show(rows, places, k).toarray(), expected, atol=1e-12)
+        np.testing.assert_allclose(transforms.apply(documents, k).toarray(), expected, atol=1e-12)
 
 
-def test_what_one_class_sees_is_no_other_class_s():
+def test_classes_have_different_transforms_that_change_no_documents():
     X, y = make_targets("labels")
-    views, rows, places = view(X, y, X, LocalProbabilityShaper(), BNSScaler(), "l2")
-    before = rows.copy()
-    shown = [views.show(rows, places, k).toarray() for k in (0, 1, 2, 0)]
+    transforms, documents = transform(X, y, X, LocalProbabilityShaper(), BNSScaler(), "l2")
+    rows, before = documents.rows, documents.rows.copy()
+    shown = [transforms.apply(documents, k).toarray() for k in (0, 1, 2, 0)]
     np.testing.assert_array_equal(shown[0], shown[3])
     assert (shown[0] != shown[1]).any()
     np.testing.assert_array_equal(rows.data, before.data)
@@ -599,41 +588,43 @@ def test_what_one_class_sees_is_no_other_class_s():
 
 @FORMS
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_class_of_none_or_all_documents_sees_nothing_once_scaled(make, shape):
+def test_scaling_leaves_nothing_to_a_class_of_no_or_all_documents(make, shape):
     X, y = make_targets("multilabel")
     y[:, 0], y[:, 2] = 0, 1
     X = make(X)
-    views, rows, places = view(X, y, X, SHAPES[shape], BNSScaler(), "l2")
-    assert not views.factor[[0, 2]].any()
-    for k, sees in enumerate([False, True, False]):
-        assert views.show(rows, places, k).toarray().any() == sees
+    transforms, documents = transform(X, y, X, SHAPES[shape], BNSScaler(), "l2")
+    assert not transforms.factor[[0, 2]].any()
+    for k, is_left in enumerate([False, True, False]):
+        assert transforms.apply(documents, k).toarray().any() == is_left
 
 
 @pytest.mark.parametrize("zero", ["bin", "value"])
 @FORMS
-def test_zeros_that_stay_zero_are_seen_as_zeros(make, zero):
+def test_zeros_that_stay_zero_are_not_stored(make, zero):
     X, y = make_targets("labels")
     shaper = LocalProbabilityShaper(zero=zero)
-    views, rows, places = view(make(X), y, make(X), shaper, BNSScaler(), "l2")
+    transforms, documents = transform(make(X), y, make(X), shaper, BNSScaler(), "l2")
     is_fixed = zero == "bin" or make is sparse.csr_matrix
-    assert rows.nnz == (X.nnz if is_fixed else X.shape[0] * X.shape[1])
+    assert documents.rows.nnz == (X.nnz if is_fixed else X.shape[0] * X.shape[1])
     for k in range(3):
-        assert views.show(rows, places, k).nnz == rows.nnz
-        assert views.show(rows, places, k).toarray()[3].any() != is_fixed  # it has no word
+        assert transforms.apply(documents, k).nnz == documents.rows.nnz
+        assert transforms.apply(documents, k).toarray()[3].any() != is_fixed  # it has no word
 
 
 def test_the_scaler_that_is_given_is_not_changed():
     X, y = make_targets("labels")
     scaler = BNSScaler()
-    view(X, y, X, LocalProbabilityShaper(), scaler, "l2")
+    transform(X, y, X, LocalProbabilityShaper(), scaler, "l2")
     assert not hasattr(scaler, "bns_")
 
 
-def test_threads_change_nothing_of_views(monkeypatch):
+def test_threads_do_not_change_transforms(monkeypatch):
     X, y = make_targets("labels")
     _, indicator = binarize(y)
-    how = {"output": "probability", "zero_is_fixed": True, "scale": BNSScaler(), "norm": None}
+    documents = read_documents(None, X)
     monkeypatch.setattr(levels, "WORTH_A_THREAD", 100)
-    alone, together = (make_views(X, indicator, None, n_jobs=n, **how) for n in (1, 2))
+    alone, together = (
+        fit_transforms(None, BNSScaler(), None, documents, indicator, n) for n in (1, 2)
+    )
     np.testing.assert_array_equal(alone.factor, together.factor)
     assert alone.factor.all()

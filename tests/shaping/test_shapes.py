@@ -19,18 +19,17 @@ from scipy.special import logit
 
 from spokeshave.kernels.shaping import MISSING, N_BINS
 from spokeshave.shaping import levels
-from spokeshave.shaping.levels import count_class, store_all, take_census
+from spokeshave.shaping.levels import count_class, count_levels, find_levels, store_all
 from spokeshave.shaping.shapes import (
-    OTHERS,
-    USUAL,
+    DEFAULT_NEIGHBORS,
+    OTHER_NEIGHBORS,
     choose_neighbors,
-    count_documents,
-    draw_images,
     estimate_shapes,
-    find_places,
-    find_zeros,
-    image_levels,
-    take_shape,
+    extract_shape,
+    locate_cells,
+    map_cells,
+    map_levels,
+    map_zeros,
 )
 
 matplotlib.use("Agg")
@@ -42,18 +41,15 @@ TABLES = arrays(np.float64, st.tuples(st.integers(2, 25), st.just(2)), elements=
 
 
 def learn(X, indicator, n_neighbors=4, *, zero_is_apart=True):
-    """Return the census of a table, the counts of its documents, and the shapes of its columns.
-
-    The second of them is nominal.
-    """
-    census = take_census(sparse.csr_matrix(X), zero_is_apart=zero_is_apart)
-    counts = count_documents(census, sparse.csc_matrix(indicator))
-    return census, counts, estimate(census, counts, n_neighbors)
+    """Return the levels, the counts and the shapes of a table whose second column is nominal."""
+    cell_levels = find_levels(sparse.csr_matrix(X), zero_is_apart=zero_is_apart)
+    counts = count_levels(cell_levels, sparse.csc_matrix(indicator))
+    return cell_levels, counts, estimate(cell_levels, counts, n_neighbors)
 
 
-def estimate(census, counts, n_neighbors):
+def estimate(cell_levels, counts, n_neighbors):
     asked = np.full((len(counts.positives), 2), float(n_neighbors))
-    return estimate_shapes(census.levels, counts, asked, NOMINAL)
+    return estimate_shapes(cell_levels.levels, counts, asked, NOMINAL)
 
 
 @pytest.fixture
@@ -64,13 +60,22 @@ def learned(rng):
     return X, indicator, learn(X, indicator)[-1]
 
 
+def test_an_estimate_by_hand():
+    found = find_levels(sparse.csr_matrix([[1.0], [1.0], [2.0], [3.0], [0.0], [0.0]]))
+    counts = count_levels(found, sparse.csc_matrix([[0], [0], [1], [1], [1], [0]]))
+    np.testing.assert_array_equal(counts.positives, [[1, 0, 0, 1, 1]])
+    shapes = estimate_shapes(found.levels, counts, np.array([[2.0]]), np.array([False]))
+    # The bin of missing values is empty: it gets the prior.
+    np.testing.assert_allclose(shapes.probability, [[2 / 4, 4 / 8, 2 / 5, 3 / 5, 3 / 4]])
+
+
 def test_counts_and_estimates_are_of_each_class(learned):
     X, indicator, shapes = learned
     np.testing.assert_allclose(shapes.prior, (indicator.sum(axis=0) + 1) / 62)
     for k, label in enumerate(indicator.T):
-        census, _, alone = learn(X, label[:, None])
+        cell_levels, _, alone = learn(X, label[:, None])
         np.testing.assert_array_equal(shapes.probability[k], alone.probability[0])
-        counts = count_class(census, np.flatnonzero(label))
+        counts = count_class(cell_levels, np.flatnonzero(label))
         np.testing.assert_array_equal(shapes.positives[k], counts)
     assert not shapes.positives[2].any()
 
@@ -84,34 +89,34 @@ def test_names_have_no_neighbours(learned):
 
 def test_each_class_and_feature_has_its_own_neighbours(learned):
     X, indicator, _ = learned
-    census, counts, _ = learn(X, indicator)
+    cell_levels, counts, _ = learn(X, indicator)
     asked = np.array([[0.0, 3.0], [4.0, 3.0], [100.0, 3.0]])
-    shapes = estimate_shapes(census.levels, counts, asked, NOMINAL)
+    shapes = estimate_shapes(cell_levels.levels, counts, asked, NOMINAL)
     for k, (n_neighbors, _) in enumerate(asked):
         np.testing.assert_array_equal(
-            shapes.probability[k], estimate(census, counts, n_neighbors).probability[k]
+            shapes.probability[k], estimate(cell_levels, counts, n_neighbors).probability[k]
         )
 
 
 @settings(deadline=None)
 @given(TABLES, st.booleans(), st.sampled_from([0, 1, 4, 100]), st.data())
-def test_counts_without_a_part_are_those_of_the_others(X, zero_is_apart, n_neighbors, data):
+def test_counts_without_a_fold_are_those_of_the_others(X, zero_is_apart, n_neighbors, data):
     labels = data.draw(arrays(np.int8, (len(X), 2), elements=st.integers(0, 1)))
     is_out = data.draw(arrays(bool, len(X)))
     options = {"n_neighbors": n_neighbors, "zero_is_apart": zero_is_apart}
-    census, counts, _ = learn(X, labels, **options)
-    part = count_documents(census, sparse.csc_matrix(labels), np.flatnonzero(is_out))
-    rest = counts.without(part)
-    of_others = count_documents(census, sparse.csc_matrix(labels), np.flatnonzero(~is_out))
+    cell_levels, counts, _ = learn(X, labels, **options)
+    fold = count_levels(cell_levels, sparse.csc_matrix(labels), np.flatnonzero(is_out))
+    rest = counts.without(fold)
+    of_others = count_levels(cell_levels, sparse.csc_matrix(labels), np.flatnonzero(~is_out))
     for one, other in zip(rest, of_others, strict=True):
         np.testing.assert_array_equal(one, other)
-    shapes = estimate(census, rest, n_neighbors)
+    shapes = estimate(cell_levels, rest, n_neighbors)
     small, _, expected = learn(X[~is_out], labels[~is_out], **options)
     np.testing.assert_allclose(shapes.prior, expected.prior)
     for j in range(2):
-        mine = slice(census.levels.starts[j], census.levels.starts[j + 1])
+        mine = slice(cell_levels.levels.starts[j], cell_levels.levels.starts[j + 1])
         theirs = slice(small.levels.starts[j], small.levels.starts[j + 1])
-        known = census.levels.values[mine][N_BINS:]
+        known = cell_levels.levels.values[mine][N_BINS:]
         at = N_BINS + np.searchsorted(known, small.levels.values[theirs][N_BINS:])
         at = np.concatenate([np.arange(N_BINS), at])
         np.testing.assert_allclose(
@@ -127,16 +132,16 @@ def test_images_of_levels_are_those_of_their_documents(learned, output, zero_is_
     X, indicator, _ = learned
     shapes = learn(X, indicator, zero_is_apart=zero_is_apart)[-1]
     rows = sparse.csr_matrix(X)
-    places, one, nothing = find_places(shapes, rows), np.ones(2), np.zeros(2)
+    positions, one, nothing = locate_cells(shapes, rows), np.ones(2), np.zeros(2)
     for k in range(3):
         table = shapes.probability[k]
-        images, zeros = image_levels(shapes, k, output), find_zeros(shapes, k, output)
+        images, zeros = map_levels(shapes, k, output), map_zeros(shapes, k, output)
         np.testing.assert_array_equal(images, logit(table) if output == "log_odds" else table)
         np.testing.assert_array_equal(zeros, images[shapes.levels.zero_level])
         for base in (nothing, zeros):
             found = np.empty(rows.nnz)
-            draw_images(shapes, k, places, output, base, one, found)
-            expected = images[places.left] - base[rows.indices]
+            map_cells(shapes, k, positions, output, base, one, found)
+            expected = images[positions.left] - base[rows.indices]
             np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
@@ -162,60 +167,60 @@ def test_shapes_know_how_many_documents_each_class_has(X, zero_is_apart, data):
 
 def test_a_level_that_no_counted_document_is_at_has_its_neighbours():
     X = np.array([[1.0, 1], [2, 1], [3, 2], [4, 1], [5, 1]])
-    census, counts, _ = learn(X, np.array([[1], [1], [0], [0], [1]]))
+    cell_levels, counts, _ = learn(X, np.array([[1], [1], [0], [0], [1]]))
     indicator = sparse.csc_matrix([[1], [1], [0], [0], [1]])
-    rest = counts.without(count_documents(census, indicator, np.array([2])))
+    rest = counts.without(count_levels(cell_levels, indicator, np.array([2])))
     assert (rest.n_documents, rest.n_positive.tolist()) == (4, [3])
-    amounts, names = (slice(start + N_BINS, None) for start in census.levels.starts[:2])
+    amounts, names = (slice(start + N_BINS, None) for start in cell_levels.levels.starts[:2])
     # One neighbour below and one above; a name has none, and then there is the prior.
-    found = estimate(census, rest, 2).probability[0]
+    found = estimate(cell_levels, rest, 2).probability[0]
     np.testing.assert_allclose(found[amounts][:5], [3 / 4, 3 / 5, 2 / 4, 3 / 5, 2 / 4])
     np.testing.assert_allclose(found[names], [4 / 6, 4 / 6])
-    np.testing.assert_allclose(estimate(census, rest, 0).probability[0, amounts][2], 4 / 6)
+    np.testing.assert_allclose(estimate(cell_levels, rest, 0).probability[0, amounts][2], 4 / 6)
 
 
-def test_counts_of_parts_add_up(learned):
+def test_counts_of_folds_add_up(learned):
     X, indicator, _ = learned
-    census, counts, _ = learn(X, indicator)
-    parts = [
-        count_documents(census, sparse.csc_matrix(indicator), np.arange(first, 60, 3))
+    cell_levels, counts, _ = learn(X, indicator)
+    folds = [
+        count_levels(cell_levels, sparse.csc_matrix(indicator), np.arange(first, 60, 3))
         for first in range(3)
     ]
     for field in counts._fields:
-        total = sum(getattr(part, field) for part in parts)
+        total = sum(getattr(fold, field) for fold in folds)
         np.testing.assert_array_equal(total, getattr(counts, field))
     nothing = counts.without(counts)
     assert not nothing.sizes.any()
     # Of no documents nothing is known: every estimate is that of a coin.
-    np.testing.assert_array_equal(estimate(census, nothing, 4).probability, 0.5)
+    np.testing.assert_array_equal(estimate(cell_levels, nothing, 4).probability, 0.5)
 
 
 @OUTPUTS
 def test_images_between_levels_are_of_the_interpolated_probability(learned, output):
     _, _, shapes = learned
     found = np.empty(2)
-    places = find_places(shapes, store_all(np.array([[1.25, 7.0]])))
-    draw_images(shapes, 0, places, output, np.zeros(2), np.ones(2), found)
+    positions = locate_cells(shapes, store_all(np.array([[1.25, 7.0]])))
+    map_cells(shapes, 0, positions, output, np.zeros(2), np.ones(2), found)
     one, two = shapes.probability[0, N_BINS : N_BINS + 2]
     expected = np.array([0.75 * one + 0.25 * two, shapes.prior[0]])
     np.testing.assert_allclose(found, logit(expected) if output == "log_odds" else expected)
 
 
-def test_places_are_the_same_by_threads(learned, monkeypatch):
+def test_positions_do_not_depend_on_threads(learned, monkeypatch):
     X, _, shapes = learned
     rows = store_all(X + 0.25)
-    alone = find_places(shapes, rows)
+    alone = locate_cells(shapes, rows)
     monkeypatch.setattr(levels, "WORTH_A_THREAD", 20)
-    for one, other in zip(alone, find_places(shapes, rows, n_jobs=3), strict=True):
+    for one, other in zip(alone, locate_cells(shapes, rows, n_jobs=3), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 @OUTPUTS
 @pytest.mark.parametrize("is_shifted", [True, False])
-def test_one_feature_is_taken_out(learned, output, is_shifted):
+def test_the_shape_of_one_feature_is_extracted(learned, output, is_shifted):
     X, indicator, shapes = learned
     for j in range(2):
-        shape = take_shape(shapes, j, output, is_shifted=is_shifted)
+        shape = extract_shape(shapes, j, output, is_shifted=is_shifted)
         amounts = X[~np.isnan(X[:, j]) & (X[:, j] != 0), j]
         values, sizes = np.unique(amounts, return_counts=True)
         np.testing.assert_array_equal(shape.values, values)
@@ -236,14 +241,14 @@ def test_one_feature_is_taken_out(learned, output, is_shifted):
 def test_zero_among_other_values_is_found(learned):
     X, indicator, _ = learned
     shapes = learn(X, indicator, zero_is_apart=False)[-1]
-    shape = take_shape(shapes, 0, "probability", is_shifted=False)
+    shape = extract_shape(shapes, 0, "probability", is_shifted=False)
     assert shape.n_zero == 0
     assert shape.sizes[0] == (X[:, 0] == 0).sum()
     np.testing.assert_array_equal(shape.zero, shape.images[:, 0])
 
 
 def test_a_shape_is_stretched(learned):
-    shape = take_shape(learned[2], 0, "probability", is_shifted=False)
+    shape = extract_shape(learned[2], 0, "probability", is_shifted=False)
     base, factor = np.array([0.1, 0.2, 0.3]), np.array([2.0, 0.0, -1.0])
     stretched = shape.stretch(base, factor)
     for name in ("zero", "missing"):
@@ -255,7 +260,7 @@ def test_a_shape_is_stretched(learned):
 
 
 def test_a_shape_cannot_be_changed(learned):
-    shape = take_shape(learned[2], 0, "probability", is_shifted=False)
+    shape = extract_shape(learned[2], 0, "probability", is_shifted=False)
     with pytest.raises(AttributeError):
         shape.name = "another"
     assert replace(shape, name="another").name == "another"
@@ -263,13 +268,13 @@ def test_a_shape_cannot_be_changed(learned):
 
 def test_a_shape_draws_itself(learned):
     _, ax = pyplot.subplots()
-    shape = replace(take_shape(learned[2], 0, "probability", is_shifted=False), name="speed")
+    shape = replace(extract_shape(learned[2], 0, "probability", is_shifted=False), name="speed")
     assert shape.plot(ax=ax) is ax
     assert ax.get_xlabel() == "speed"
     pyplot.close("all")
 
 
-NEIGHBOURHOODS_CELLS = st.sampled_from([0.0, 1.0, 2.0, math.nan]) | st.integers(-30, 30).map(float)
+NUMBERS = st.sampled_from([0.0, 1.0, 2.0, math.nan]) | st.integers(-30, 30).map(float)
 
 
 def judge_naively(value, is_positive, others, n_neighbors):
@@ -291,31 +296,31 @@ def judge_naively(value, is_positive, others, n_neighbors):
     return math.log(p if is_positive else 1 - p)
 
 
-def judge_all_naively(column, positive, part_of, n_neighbors, *, zero_is_apart, is_nominal):
-    """Return the log likelihood of each document by the documents of other parts."""
+def judge_all_naively(column, positive, fold_of, n_neighbors, *, zero_is_apart, is_nominal):
+    """Return the log likelihood of each document estimated from the other folds."""
     bins = ["missing" if v != v else "zero" if zero_is_apart and v == 0 else "" for v in column]
     reach, rest, prior = 0 if is_nominal else n_neighbors, {}, {}
-    documents = list(zip(column, positive, part_of, bins, strict=True))
-    for part in set(part_of):
-        others = [(v, p, of_bin) for v, p, other, of_bin in documents if other != part]
-        prior[part] = (sum(p for _, p, _ in others) + 1) / (len(others) + 2)
+    documents = list(zip(column, positive, fold_of, bins, strict=True))
+    for fold in set(fold_of):
+        others = [(v, p, of_bin) for v, p, other, of_bin in documents if other != fold]
+        prior[fold] = (sum(p for _, p, _ in others) + 1) / (len(others) + 2)
         for name in set(bins):
-            rest[part, name] = sorted((0 if name else v, p) for v, p, b in others if b == name)
+            rest[fold, name] = sorted((0 if name else v, p) for v, p, b in others if b == name)
     found = []
-    for value, is_positive, part, name in documents:
-        place = 0 if name else value
-        judged = judge_naively(place, is_positive, rest[part, name], 0 if name else reach)
-        by_prior = math.log(prior[part] if is_positive else 1 - prior[part])
+    for value, is_positive, fold, name in documents:
+        at = 0 if name else value
+        judged = judge_naively(at, is_positive, rest[fold, name], 0 if name else reach)
+        by_prior = math.log(prior[fold] if is_positive else 1 - prior[fold])
         found.append(by_prior if judged is None else judged)
     return found
 
 
-def choose_naively(column, positive, part_of, **how):
+def choose_naively(column, positive, fold_of, **how):
     """Return the neighbours of a column, and how clear the choice is."""
-    usual = judge_all_naively(column, positive, part_of, 30, **how)
+    usual = judge_all_naively(column, positive, fold_of, 30, **how)
     n, chosen, most, margin = len(column), 30, 0.0, math.inf
     for n_neighbors in (10, 90, 270):
-        other = judge_all_naively(column, positive, part_of, n_neighbors, **how)
+        other = judge_all_naively(column, positive, fold_of, n_neighbors, **how)
         gains = [of_other - of_usual for of_other, of_usual in zip(other, usual, strict=True)]
         mean = sum(gains) / n
         error = math.sqrt(max(sum(gain**2 for gain in gains) / n - mean**2, 0) / n)
@@ -326,38 +331,38 @@ def choose_naively(column, positive, part_of, **how):
     return chosen, margin
 
 
-def choose(X, labels, part_of, *, zero_is_apart=False, nominal=()):
+def choose(X, labels, fold_of, *, zero_is_apart=False, nominal=()):
     """Return the neighbours of every class and column of a table."""
-    census = take_census(sparse.csr_matrix(X), zero_is_apart=zero_is_apart)
+    cell_levels = find_levels(sparse.csr_matrix(X), zero_is_apart=zero_is_apart)
     indicator = sparse.csc_matrix(labels)
-    parts = (
-        count_documents(census, indicator, np.flatnonzero(part_of == part))
-        for part in range(part_of.max() + 1)
+    folds = (
+        count_levels(cell_levels, indicator, np.flatnonzero(fold_of == fold))
+        for fold in range(fold_of.max() + 1)
     )
     is_nominal = np.isin(np.arange(X.shape[1]), nominal)
-    counts = count_documents(census, indicator)
-    return choose_neighbors(census.levels, counts, parts, is_nominal)
+    counts = count_levels(cell_levels, indicator)
+    return choose_neighbors(cell_levels.levels, counts, folds, is_nominal)
 
 
 @settings(deadline=None, derandomize=True, max_examples=50)
 @given(st.data(), st.booleans())
 def test_neighbours_are_those_of_a_plain_judgement(data, zero_is_apart):
     n = data.draw(st.integers(2, 60))
-    X = data.draw(arrays(np.float64, (n, 2), elements=NEIGHBOURHOODS_CELLS))
+    X = data.draw(arrays(np.float64, (n, 2), elements=NUMBERS))
     labels = data.draw(arrays(np.int8, (n, 2), elements=st.integers(0, 1)))
-    part_of = data.draw(arrays(np.int64, n, elements=st.integers(0, 3)))
-    found = choose(X, labels, part_of, zero_is_apart=zero_is_apart, nominal=[1])
+    fold_of = data.draw(arrays(np.int64, n, elements=st.integers(0, 3)))
+    found = choose(X, labels, fold_of, zero_is_apart=zero_is_apart, nominal=[1])
     assert found.shape == (2, 2)
     for k, j in np.ndindex(2, 2):
         how = {"zero_is_apart": zero_is_apart, "is_nominal": j == 1}
         column, positive = X[:, j].tolist(), labels[:, k].tolist()
-        expected, margin = choose_naively(column, positive, part_of.tolist(), **how)
+        expected, margin = choose_naively(column, positive, fold_of.tolist(), **how)
         assume(margin > 1e-9)
         assert found[k, j] == expected
 
 
 def make_waves(n_waves, height, *, seed=1):
-    """Return a feature on which a class comes and goes so many times, the class, and parts."""
+    """Return a feature with ``n_waves`` waves of the class, the class, and folds."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0, n_waves, 600)
     label = (rng.random(600) < 0.5 + height * np.sin(2 * np.pi * x)).astype(np.int8)
@@ -373,20 +378,20 @@ def make_waves(n_waves, height, *, seed=1):
 def test_the_slower_a_class_comes_and_goes_the_more_neighbours_are_asked(
     n_waves, height, zero_is_apart, expected
 ):
-    x, label, part_of = make_waves(n_waves, height)
-    found = choose(x[:, None], label[:, None], part_of, zero_is_apart=zero_is_apart)
+    x, label, fold_of = make_waves(n_waves, height)
+    found = choose(x[:, None], label[:, None], fold_of, zero_is_apart=zero_is_apart)
     how = {"zero_is_apart": zero_is_apart, "is_nominal": False}
-    by_hand, margin = choose_naively(x.tolist(), label.tolist(), part_of.tolist(), **how)
+    by_hand, margin = choose_naively(x.tolist(), label.tolist(), fold_of.tolist(), **how)
     assert margin > 1e-9
     assert found[0, 0] == by_hand == expected
 
 
 def test_each_class_and_feature_chooses_by_itself():
-    (fast, one, part_of), (slow, other, _) = make_waves(12, 0.45), make_waves(0.25, 0)
+    (fast, one, fold_of), (slow, other, _) = make_waves(12, 0.45), make_waves(0.25, 0)
     X, labels = np.column_stack([fast, slow]), np.column_stack([one, other])
-    found = choose(X, labels, part_of)
+    found = choose(X, labels, fold_of)
     for k, j in np.ndindex(2, 2):
-        assert found[k, j] == choose(X[:, [j]], labels[:, [k]], part_of)[0, 0]
+        assert found[k, j] == choose(X[:, [j]], labels[:, [k]], fold_of)[0, 0]
     assert (found[0, 0], found[1, 1]) == (10, 270)
 
 
@@ -394,16 +399,16 @@ def test_names_constants_and_missing_values_ask_for_the_usual_number(rng):
     X = np.column_stack([np.ones(80), np.full(80, math.nan), rng.normal(size=80)])
     labels = np.column_stack([rng.random(80) < 0.5, np.zeros(80), np.ones(80)]).astype(np.int8)
     found = choose(X, labels, np.arange(80) % 5, nominal=[2])
-    np.testing.assert_array_equal(found, np.full((3, 3), USUAL))
+    np.testing.assert_array_equal(found, np.full((3, 3), DEFAULT_NEIGHBORS))
 
 
-def test_of_numbers_that_do_the_same_the_smallest_is_taken():
+def test_of_equally_good_numbers_the_smallest_is_chosen():
     # Of 60 documents that are all of the class, 90 neighbours are as many as 270.
     found = choose(np.arange(60.0)[:, None], np.ones((60, 1), np.int8), np.arange(60) % 3)
     assert found[0, 0] == 90
-    assert all(fewer < more for fewer, more in pairwise(OTHERS))
+    assert all(fewer < more for fewer, more in pairwise(OTHER_NEIGHBORS))
 
 
 def test_documents_of_a_single_part_are_judged_by_nobody():
     X, label = np.arange(50.0)[:, None], (np.arange(50) % 2)[:, None]
-    np.testing.assert_array_equal(choose(X, label, np.zeros(50, int)), [[USUAL]])
+    np.testing.assert_array_equal(choose(X, label, np.zeros(50, int)), [[DEFAULT_NEIGHBORS]])

@@ -14,9 +14,8 @@ from sklearn.base import clone
 from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import merge, submit
 from spokeshave.shaping.feature_shaper import FeatureShaper
-from spokeshave.shaping.levels import take_census
+from spokeshave.shaping.levels import ValueCounts, find_levels
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
-from spokeshave.shaping.shapes import ValueCounts
 from spokeshave.utils.validation import tidy
 
 FEATURE, VALUE, SET, COUNT = "feature", "value", "set", "count"
@@ -52,7 +51,7 @@ def shape_on_cluster(client: Client, spread: Spread, shaper: Shaper | None = Non
     classes = list_classes(spread)
     tallies = [submit(client, tally_block, block) for block in spread.blocks]
     tally = merge(client, merge_tallies, tallies).result()
-    return shaper.fit_counts(sort_tally(tally, spread.n_features), classes)
+    return shaper._fit_counts(sort_tally(tally, spread.n_features), classes)
 
 
 def check_shaper(shaper: Shaper | None) -> Shaper:
@@ -63,7 +62,7 @@ def check_shaper(shaper: Shaper | None) -> Shaper:
             "shaper must be a LocalProbabilityShaper or a FeatureShaper. "
             f"Got {type(shaper).__name__} instead."
         )
-    shaper.check_counts()
+    shaper._check_counts()
     fresh: Shaper = clone(shaper)
     return fresh
 
@@ -100,7 +99,7 @@ def tally_values(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Tally:
     (array([3, 2]), [(0, 2.0, 0, 2), (0, 2.0, 1, 1), (1, 1.0, 0, 1)])
     """
     rows = tidy(X)
-    levels, of_cell, _ = take_census(rows)
+    levels, of_cell, _ = find_levels(rows)
     shape = rows.shape[0], levels.values.size
     cells = sparse.csr_matrix(
         (np.ones(rows.nnz, np.int64), of_cell.astype(int), rows.indptr), shape

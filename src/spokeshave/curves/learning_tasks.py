@@ -17,11 +17,14 @@ from sklearn.utils import assert_all_finite, check_random_state, get_tags
 
 from spokeshave.metrics import count_order, measure
 from spokeshave.shaping.bns import BNSScaler
-from spokeshave.shaping.feature_shaper import FeatureShaper, make_scaler, make_shaper
-from spokeshave.shaping.levels import store_all
+from spokeshave.shaping.feature_shaper import FeatureShaper, make_stages
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
-from spokeshave.shaping.shaped_svc import Views, make_views
-from spokeshave.shaping.shapes import Places, find_places
+from spokeshave.shaping.shaped_svc import (
+    ShapedDocuments,
+    fit_shaper,
+    fit_transforms,
+    read_documents,
+)
 from spokeshave.svm.binary import (
     Prepared,
     check_rows,
@@ -40,7 +43,6 @@ from spokeshave.svm.tuning import (
     split_steps,
     take_middle,
 )
-from spokeshave.utils.validation import tidy
 
 
 class Sight(NamedTuple):
@@ -67,8 +69,8 @@ def look(before: Any, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
     if own is None:
         sight = Sight(prepare(check_rows(X)), check_rows(X_test))
         return lambda k: sight
-    if type(own) is FeatureShaper and has_views(own):
-        return _look_through_views(own, X, Y, X_test)
+    if type(own) is FeatureShaper and has_class_transforms(own):
+        return _look_transformed(own, X, Y, X_test)
 
     def look_alone(k: int) -> Sight:
         steps = clone(own)
@@ -89,60 +91,31 @@ def split_shared(before: Any) -> tuple[Any, Any]:
     return _join(steps[:first]), _join(steps[first:])
 
 
-def has_views(shaper: FeatureShaper) -> bool:
-    """Say whether all classes can be shown their documents from one census of the values."""
-    shape, scale = make_shaper(shaper.shape, None), make_scaler(shaper.scale, None)
+def has_class_transforms(shaper: FeatureShaper) -> bool:
+    """Return whether the transforms of all classes can be fitted from one sort of the values."""
+    shape, scale = make_stages(shaper.shape, shaper.scale, shaper.norm, None)
     is_known = shape is None or type(shape) is LocalProbabilityShaper or shaper.shape == "binary"
     is_crossed = getattr(shape, "cross_fit", False) or getattr(shape, "n_neighbors", 0) == "auto"
     is_scaled = scale is None or type(scale) is BNSScaler
     return is_known and is_scaled and not is_crossed and not shaper.keep_raw
 
 
-def _look_through_views(shaper: FeatureShaper, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
-    shape, scale = make_shaper(shaper.shape, None), make_scaler(shaper.scale, None)
+def _look_transformed(shaper: FeatureShaper, X: Any, Y: NDArray[np.intp], X_test: Any) -> Look:
+    shape, scale = make_stages(shaper.shape, shaper.scale, shaper.norm, None)
+    if not isinstance(shape, LocalProbabilityShaper):
+        for part in (X, X_test):
+            assert_all_finite(part, input_name="X")
+    train = fit_shaper(shape, X, Y if Y.shape[1] > 1 else Y.ravel())
+    test = read_documents(shape, X_test)
     indicator = sparse.csc_matrix(Y, dtype=np.int8)
-    shapes, output, zero_is_fixed = None, "probability", sparse.issparse(X)
-    places = places_test = None
-    if isinstance(shape, LocalProbabilityShaper):
-        study = shape.learn(X, Y if Y.shape[1] > 1 else Y.ravel())
-        rows, places = study.given.rows, study.places
-        shapes, output, zero_is_fixed = shape.shapes_, shape.output, shape.zero_is_fixed_
-        rows_test = shape.read(X_test).rows
-        places_test = find_places(shapes, rows_test, None)
-    else:
-        rows, rows_test = (
-            _store(part if shape is None else shape.fit_transform(part)) for part in (X, X_test)
-        )
-    views = make_views(
-        rows,
-        indicator,
-        shapes,
-        output=output,
-        zero_is_fixed=zero_is_fixed,
-        scale=scale,
-        norm=shaper.norm,
-    )
+    transforms = fit_transforms(shape, scale, shaper.norm, train, indicator)
 
-    def look_alone(k: int) -> Sight:
-        return Sight(
-            prepare(_show(views, rows, places, k, zero_is_fixed)),
-            _show(views, rows_test, places_test, k, zero_is_fixed),
-        )
+    def show(documents: ShapedDocuments, k: int) -> Any:
+        """Return documents transformed for class k, dense if all of their cells are stored."""
+        rows = transforms.apply(documents, k)
+        return rows if train.zero_is_fixed else rows.data.reshape(rows.shape)
 
-    return look_alone
-
-
-def _show(
-    views: Views, rows: sparse.csr_matrix, places: Places | None, k: int, zero_is_fixed: bool
-) -> Any:
-    """Return documents as class k sees them, as a table where all of their cells are stored."""
-    view = views.show(rows, places, k)
-    return view if zero_is_fixed else view.data.reshape(view.shape)
-
-
-def _store(X: Any) -> sparse.csr_matrix:
-    assert_all_finite(X, input_name="X")
-    return tidy(X) if sparse.issparse(X) else store_all(X)
+    return lambda k: Sight(prepare(show(train, k)), show(test, k))
 
 
 def _needs_target(step: Any) -> bool:

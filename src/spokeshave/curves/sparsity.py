@@ -1,4 +1,4 @@
-"""Sparsity: the nonzeros of a document, and the memory it takes, against features kept."""
+"""Nonzeros per document, and the memory they need, against the number of features kept."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ MEASURES = ("n_features", "nonzeros", "matrix_bytes", "model_bytes")
 
 @dataclass(frozen=True, eq=False)
 class SparsityCurve:
-    """What documents and models take at every cut, by every ranking, for every class.
+    """Sparsity and memory at every cut, by every ranking, for every class.
 
-    Each class keeps the top features of its own ranking. A feature of score zero is never kept.
+    Each class keeps the top features of its own ranking. A feature with score zero is never kept.
 
     Attributes
     ----------
     rankings : dict of str to Ranking
         The rankings, by name.
     classes : ndarray of shape (n_classes,)
-        Whose features they rank.
+        The classes whose features are ranked.
     cuts : ndarray of shape (n_cuts,)
-        The cuts as they were asked for, ascending: fractions or counts.
+        The requested cuts, ascending: fractions or counts.
     n_features : ndarray of int, of shape (n_rankings, n_classes, n_cuts)
-        Features kept.
+        Number of features kept.
     nonzeros : ndarray of shape (n_rankings, n_classes, n_cuts)
-        Nonzeros that a document has left, on average.
+        Mean number of nonzeros per document in the features kept.
     matrix_bytes : ndarray of int, of shape (n_rankings, n_classes, n_cuts)
-        The documents as sparse rows (CSR): 4 bytes for the column of a nonzero (int32), 4 for its
-        value (float32), and 8 for where each row begins and the last one ends (int64).
+        Size of the documents as a CSR matrix: 4 bytes for the column (int32) and 4 for the value
+        (float32) of each nonzero, and 8 for each of the n_documents + 1 row pointers (int64).
     model_bytes : ndarray of int, of shape (n_rankings, n_classes, n_cuts)
-        The model of the class: 4 bytes for the number of a feature kept (int32), 4 for its weight
-        (float32), and 4 for the intercept. What the features are called is not counted.
+        Size of the model of the class: 4 bytes for the number (int32) and 4 for the weight
+        (float32) of each feature kept, and 4 for the intercept. Feature names are not counted.
     frequency : ndarray of int, of shape (n_features,)
-        Documents that each feature is in.
+        Number of documents that have each feature.
     n_documents : int
-        How many documents there are.
+        Number of documents.
 
     Examples
     --------
@@ -80,12 +80,12 @@ class SparsityCurve:
     def macro(self, name: str = "nonzeros") -> NDArray[np.float64]:
         """Return the mean over classes (n_rankings, n_cuts).
 
-        A class that a ranking says nothing of, every feature of which has score zero, is left out.
+        A class whose features all have score zero is left out.
 
         Parameters
         ----------
         name : {"nonzeros", "n_features", "matrix_bytes", "model_bytes"}, default="nonzeros"
-            What is averaged.
+            The quantity to average.
         """
         if name not in MEASURES:
             names = ", ".join(MEASURES)
@@ -95,14 +95,14 @@ class SparsityCurve:
     def count_features(self, nonzeros_per_document: float) -> NDArray[np.intp]:
         """Return how many features each class may keep (n_rankings, n_classes).
 
-        The inverse of the curve: as many of the top features as leave a document no more nonzeros
-        than that on average, whether or not there is a cut; at least one where any is ranked. It is
-        what ``NormalSelector(nonzeros_per_document=...)`` keeps.
+        This is the inverse of the curve: the largest number of top features with at most the given
+        mean number of nonzeros per document, not limited to the cuts, and at least one if any
+        feature is ranked. ``NormalSelector(nonzeros_per_document=...)`` keeps the same number.
 
         Parameters
         ----------
         nonzeros_per_document : float
-            The nonzeros that a document may have, on average.
+            The largest mean number of nonzeros per document.
         """
         wanted = check_nonzeros(nonzeros_per_document)
         return np.array(
@@ -116,7 +116,7 @@ class SparsityCurve:
         )
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return a row per ranking, class and cut, as a pandas frame."""
+        """Return a pandas DataFrame with a row per ranking, class and cut."""
         try:
             import pandas
         except ImportError as error:
@@ -137,7 +137,7 @@ class SparsityCurve:
         Parameters
         ----------
         name : {"nonzeros", "matrix_bytes", "model_bytes"}, default="nonzeros"
-            What is drawn.
+            The quantity to draw.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -157,25 +157,25 @@ class SparsityCurve:
 def sparsity_curve(
     X: Any, ranking: Ranking | Mapping[str, Ranking], *, cuts: Any = "log"
 ) -> SparsityCurve:
-    """Count the nonzeros and the bytes that are left at every cut, for every class.
+    """Count nonzeros and bytes at every cut, for every class.
 
-    Malik and Tarique, "Analysis of sparsity in a Support Vector Machine based feature selection
-    method": what training takes depends on the nonzeros of a document rather than on the number of
-    features, and at an equal number of features criteria differ in it.
+    The cost of training depends on the nonzeros per document rather than on the number of
+    features, and rankings differ in it at the same number of features (Malik and Tarique,
+    "Analysis of sparsity in a Support Vector Machine based feature selection method").
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
-        Documents. What is not zero is counted, whatever its value.
+        Documents. Every value other than zero is counted.
     ranking : Ranking, or mapping of str to Ranking
-        The order of the features of each class; or several, of the same classes, by name.
+        The ranking of the features, or several rankings of the same classes by name.
     cuts : sequence of float or int, or "log", default="log"
         Fractions of the features with a nonzero score, counts, or powers of two.
 
     Returns
     -------
     curve : SparsityCurve
-        With arrays of rankings x classes x cuts. The name of a ranking without one is its
+        Arrays of shape (n_rankings, n_classes, n_cuts). A single ranking is named by its
         criterion.
 
     Examples
@@ -200,7 +200,7 @@ def trace_sparsity(
     frequency: NDArray[np.intp],
     n_documents: int,
 ) -> SparsityCurve:
-    """Return the curve of documents, given how many of them each feature is in."""
+    """Return the curve, given the number of documents that have each feature."""
     counted = [_count(each, cuts, frequency, n_documents) for each in rankings.values()]
     n_features, nonzeros = map(np.array, zip(*counted, strict=True))
     stored = np.rint(nonzeros * n_documents).astype(np.intp)
@@ -219,26 +219,28 @@ def trace_sparsity(
 
 
 def check_rankings(given: Any, n_features: int) -> dict[str, Ranking]:
-    """Return rankings by name, or raise where they are not of the same classes and features."""
+    """Return rankings by name, or raise if their classes or features differ."""
     rankings = {given.by: given} if isinstance(given, Ranking) else given
     if not isinstance(rankings, Mapping) or not rankings:
         raise ValueError(
-            f"ranking must be a Ranking, or a mapping of names to Rankings. Got {given!r} instead."
+            f"ranking must be a Ranking or a mapping of names to Rankings. Got {given!r} instead."
         )
     for name, each in rankings.items():
         if not isinstance(each, Ranking):
-            raise ValueError(f"ranking must map names to Rankings. Got {each!r} as {name!r}.")
+            raise ValueError(
+                f"ranking must map names to Rankings. Got {each!r} for {name!r} instead."
+            )
         if each.scores.shape[1] != n_features:
             raise ValueError(
-                f"ranking must be of the {n_features} features of X. "
-                f"Got {name!r} of {each.scores.shape[1]} instead."
+                f"ranking must have the {n_features} features of X. "
+                f"Got {each.scores.shape[1]} features in {name!r} instead."
             )
     classes = next(iter(rankings.values())).classes
     for name, each in rankings.items():
         if not np.array_equal(each.classes, classes):
             raise ValueError(
-                "ranking must be of the same classes under every name. "
-                f"Got {each.classes!r} as {name!r} and {classes!r} before it."
+                "ranking must have the same classes under every name. "
+                f"Got {each.classes!r} for {name!r} and {classes!r} for the first instead."
             )
     return dict(rankings)
 
@@ -246,7 +248,7 @@ def check_rankings(given: Any, n_features: int) -> dict[str, Ranking]:
 def _count(
     ranking: Ranking, cuts: NDArray[Any], frequency: NDArray[np.intp], n_documents: int
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the features kept and the nonzeros left, each of classes x cuts."""
+    """Return the number of features kept and of nonzeros per document (classes x cuts)."""
     kept = count_kept(cuts, ranking.n_ranked)
     orders = map(ranking.list_ranked, range(len(kept)))
     nonzeros = [

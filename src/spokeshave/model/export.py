@@ -166,7 +166,7 @@ def _fold_scaling(
 
 def _export_shaped(classifier: ShapedSVC, stages: _Stages) -> tuple[NDArray[np.intp], ShapedScorer]:
     """Return the columns that the model needs, and the shapes and weights."""
-    views, shaper = classifier.views_, classifier.shaper_
+    transforms, shaper = classifier.transforms_, classifier.shaper_
     if stages.scaler is not None:
         raise ValueError("model must not have a StandardScaler before features are shaped.")
     if stages.needs_every_word and len(stages.columns) < stages.n_columns:
@@ -175,29 +175,29 @@ def _export_shaped(classifier: ShapedSVC, stages: _Stages) -> tuple[NDArray[np.i
             "use DocumentVectorizer(norm=None)."
         )
     table = None
-    if views.shapes is not None:
-        if views.shapes.is_nominal.any():
+    if transforms.shapes is not None:
+        if transforms.shapes.is_nominal.any():
             raise ValueError(
                 "model must not have nominal features: a model file cannot store their values."
             )
-        starts, levels, *_ = views.shapes.levels
+        starts, levels, *_ = transforms.shapes.levels
         is_bin = (starts[:-1, None] + np.arange(N_BINS)).ravel()
         levels = levels.copy()
         levels[is_bin] = 0  # bins have no value
         table = ShapeTable(
             starts,
             levels,
-            views.shapes.probability.clip(SMALLEST, 1 - SMALLEST).astype(np.float32),
-            views.shapes.prior,
+            transforms.shapes.probability.clip(SMALLEST, 1 - SMALLEST).astype(np.float32),
+            transforms.shapes.prior,
         )
     scorer = ShapedScorer(
         table=table,
         is_binary=isinstance(shaper, Binarizer),
-        is_log=views.output == "log_odds",
-        base=views.base.astype(np.float32),
-        factor=views.factor.astype(np.float32),
+        is_log=transforms.output == "log_odds",
+        base=transforms.base.astype(np.float32),
+        factor=transforms.factor.astype(np.float32),
         weights=classifier.coef_.astype(np.float32),
-        norm=views.norm,
+        norm=transforms.norm,
         intercept=np.asarray(classifier.intercept_, float),
     )
     return stages.columns, scorer

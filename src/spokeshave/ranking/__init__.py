@@ -1,1 +1,1 @@
-"""Criteria that order features."""
+"""Rank features by criteria, learners and subsets of the documents."""

@@ -1,4 +1,4 @@
-"""The order of features: how much each one tells about each class."""
+"""Rank the features of each class by how well they predict it."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from spokeshave.ranking.learners import (
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
-SMALLEST_RATE = 0.0005  # Forman's: the rates of Bi-Normal Separation stay this far off 0 and 1
+SMALLEST_RATE = 0.0005  # Forman's: rates are clipped to [0.0005, 0.9995] in Bi-Normal Separation
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """How much each feature tells about each class.
+    """The score of each feature for each class.
 
     Attributes
     ----------
     scores : ndarray of shape (n_classes, n_features)
-        The higher, the better. Zero means that a feature tells nothing.
+        Higher is better. Zero means that a feature says nothing about the class.
     classes : ndarray of shape (n_classes,)
-        Whose features the rows rank: the second of two classes, every one of more, the column
+        The class of each row: the second of two classes, each of more than two, or the column
         numbers of multilabel targets.
     by : str
         The criterion.
@@ -64,7 +64,7 @@ class Ranking:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """Features from best to worst; equals by their number, and those of score zero last."""
+        """Features from best to worst; ties by feature number, scores of zero last."""
         descending = np.where(self.scores == 0, np.inf, -self.scores)
         return np.argsort(descending, axis=1, kind="stable")
 
@@ -74,21 +74,21 @@ class Ranking:
         return np.asarray(np.count_nonzero(self.scores, axis=1))
 
     def list_ranked(self, k: int) -> NDArray[np.uint32]:
-        """Return the features of nonzero score of one row, from best to worst."""
+        """Return the features with a nonzero score for class k, from best to worst."""
         return order_nonzero(self.scores[k])
 
     def aggregate(self, how: str = "max") -> Ranking:
-        """Return one ranking for all classes, for a vocabulary that they share.
+        """Return a single ranking for all classes, for a vocabulary that they share.
 
         Parameters
         ----------
         how : {"max", "mean"}, default="max"
-            What a feature's scores become.
+            How the scores of a feature are combined over the classes.
 
         Returns
         -------
         ranking : Ranking
-            With one row, of class ``"all"``.
+            A ranking with one row, of class ``"all"``.
         """
         if how not in ("max", "mean"):
             raise ValueError(f"how must be 'max' or 'mean'. Got {how!r} instead.")
@@ -107,13 +107,13 @@ def rank_features(
 ) -> Ranking:
     """Rank the features of each class against the rest.
 
-    A feature that never occurs scores zero, and so do all features of a class that has no
-    document, or every one.
+    A feature that never occurs has score zero. So has every feature of a class that contains no
+    documents, or all of them.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
-        Documents. A feature occurs where its value is not zero.
+        Documents. A feature occurs in a document if its value is not zero.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
         Labels, or a column of zeros and ones per class, dense or sparse.
     by : str, default="normal"
@@ -122,29 +122,29 @@ def rank_features(
         - ``"normal"``: the absolute weight in a linear SVM.
         - ``"information_gain"``: mutual information of occurrence and class, in nats.
         - ``"chi2"``: the statistic of scikit-learn's ``chi2``; values must not be negative.
-        - ``"odds_ratio"``: the logarithm of the odds of occurring in the class over those of
-          occurring outside; features that speak against the class score below zero.
-        - ``"bns"``: Bi-Normal Separation of occurrence in and outside the class.
-        - ``"hellinger"``: Hellinger distance of the same, from 0 to 1.
+        - ``"odds_ratio"``: the log odds ratio of occurrence inside and outside the class;
+          negative for features that are rarer inside.
+        - ``"bns"``: Bi-Normal Separation of occurrence inside and outside the class.
+        - ``"hellinger"``: Hellinger distance between occurrence inside and outside, from 0 to 1.
         - ``"naive_bayes"``: the absolute weight in multinomial naive Bayes; values must not be
           negative.
         - ``"perceptron"``, ``"bayes_point"``, ``"winnow"`` (values must not be negative),
           ``"widrow_hoff"``, ``"exponentiated_gradient"``, ``"least_squares"``: the absolute
-          weight in that learner, as :mod:`spokeshave.learners` describes it.
-        - ``"random"``: a number drawn from between 0 and 1.
+          weight in that learner; see :mod:`spokeshave.ranking.learners`.
+        - ``"random"``: a uniform random number between 0 and 1.
     estimator : estimator, optional
-        The linear model whose weights ``by="normal"`` takes, by default a
-        :class:`~spokeshave.DualLinearSVC`. One that is fitted is used as it is, and otherwise a
-        clone is fitted.
+        The linear model whose weights ``by="normal"`` uses, by default a
+        :class:`~spokeshave.DualLinearSVC`. A fitted model is used as it is; an unfitted one is
+        cloned and fitted.
     random_state : int, RandomState instance or None, default=None
         Seed of random scores, and of the order in which a learner visits the documents.
     n_jobs : int, optional
-        Threads; -1 for all cores. The result is the same whatever it is.
+        Number of threads; -1 for all cores. It does not affect the result.
 
     Returns
     -------
     ranking : Ranking
-        A row of scores per class; one row for two classes, for the second of them.
+        One row of scores per class; for two classes, a single row for the second.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def rank_features(
     """
     check_criterion(by)
     if estimator is not None and by != "normal":
-        raise ValueError(f"estimator is for by='normal' only. Got by={by!r} as well.")
+        raise ValueError(f"estimator must be None unless by='normal'. Got by={by!r} instead.")
     given = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     X = tidy(given)
     check_sign(X, by)
@@ -167,12 +167,12 @@ def rank_features(
     if by == "normal":
         if estimator is None:
             estimator = DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
-        documents = X if sparse.issparse(given) else given  # some models take none that are sparse
+        documents = X if sparse.issparse(given) else given  # some models need dense input
         coef = _find_coef(estimator, documents, targets if targets.ndim == 1 else y)
         scores = np.abs(_check_coef(coef, (indicator.shape[1], X.shape[1])))
     else:
         scores = _score(by, X, indicator, check_random_state(random_state), n_jobs)
-    _blank(scores, X, indicator)
+    _zero_unknown(scores, X, indicator)
     return Ranking(scores, classes[-len(scores) :], by)
 
 
@@ -184,12 +184,12 @@ def rank_by_normal(coef: Any, classes: Any) -> Ranking:
     coef : {ndarray, sparse matrix} of shape (n_classes, n_features) or (n_features,)
         The model's ``coef_``.
     classes : array-like
-        The model's ``classes_``; where they are two and the weights one row, it is the second's.
+        The model's ``classes_``. For two classes and one row of weights, the row is the second's.
 
     Returns
     -------
     ranking : Ranking
-        The absolute weights.
+        Features scored by their absolute weights.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def rank_by_normal(coef: Any, classes: Any) -> Ranking:
 
 
 class Tally(NamedTuple):
-    """What the documents inside and outside a class have of each feature, and how many they are."""
+    """Sums of each feature over the documents inside and outside a class, and their numbers."""
 
     inside: NDArray[np.float64]
     outside: NDArray[np.float64]
@@ -211,23 +211,23 @@ class Tally(NamedTuple):
 
     @property
     def rates(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The share of the documents inside, and of those outside, that have each feature."""
+        """Shares of the documents inside and outside the class that have each feature."""
         return self.inside / self.n_inside, self.outside / self.n_outside
 
 
 class Sums(NamedTuple):
-    """What documents have of each feature; the sums of two sets of documents add up.
+    """Sums of each feature over documents; the sums of disjoint sets of documents add up.
 
     Attributes
     ----------
     total : ndarray of shape (n_features,)
-        What all documents have.
+        Sums over all documents.
     by_class : csr_matrix of shape (n_classes, n_features)
-        What those of each class have.
+        Sums over the documents of each class.
     sizes : ndarray of shape (n_classes,)
-        Documents of each class.
+        Number of documents of each class.
     n_documents : int
-        All documents.
+        Number of all documents.
     """
 
     total: NDArray[np.float64]
@@ -236,7 +236,7 @@ class Sums(NamedTuple):
     n_documents: int
 
     def merge(self, other: Sums) -> Sums:
-        """Return the sums of these documents and of others."""
+        """Return the sums over the documents of both."""
         return Sums(
             self.total + other.total,
             self.by_class + other.by_class,
@@ -245,28 +245,23 @@ class Sums(NamedTuple):
         )
 
     def tally(self) -> Iterator[Tally]:
-        """Yield what is inside and outside of every class."""
+        """Yield the sums inside and outside each class."""
         for row, size in zip(self.by_class, self.sizes.tolist(), strict=True):
             inside = row.toarray().ravel()
             yield Tally(inside, self.total - inside, size, self.n_documents - size)
 
 
 def sum_values(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
-    """Return the sums of each feature's values, in O(nonzeros x labels)."""
+    """Sum the values of each feature, in O(nonzeros x labels)."""
     total = np.ones(X.shape[0]) @ X
     by_class = sparse.csr_matrix(indicator.T.astype(np.float64) @ X)
     return Sums(total, by_class, np.diff(indicator.indptr).astype(np.int64), X.shape[0])
 
 
 def sum_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
-    """Return the number of documents with each feature."""
+    """Count the documents that have each feature."""
     ones = np.ones(X.nnz)
     return sum_values(sparse.csr_matrix((ones, X.indices, X.indptr), X.shape), indicator)
-
-
-def tally_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Iterator[Tally]:
-    """Yield the number of documents with each feature for every class: true and false positives."""
-    return sum_presence(X, indicator).tally()
 
 
 def information_gain(tally: Tally) -> NDArray[np.float64]:
@@ -277,20 +272,20 @@ def information_gain(tally: Tally) -> NDArray[np.float64]:
     for having, size in zip(tally[:2], tally[2:], strict=True):
         for cell, column in ((having, present), (size - having, n - present)):
             gain += rel_entr(cell / n, size / n * (column / n))
-    # Rounding must not make a feature of no use one of little use.
+    # Rounding must not give a feature that is independent of the class a nonzero score.
     is_independent = tally.inside * tally.n_outside == tally.outside * tally.n_inside
     return np.where(is_independent, 0.0, np.maximum(gain, 0))
 
 
 def chi2(tally: Tally) -> NDArray[np.float64]:
-    """Return the chi-squared statistic of sums of values against those of independence."""
+    """Return the chi-squared statistic of the sums of values, against independence."""
     excess = tally.inside * tally.n_outside - tally.outside * tally.n_inside
     scale = (tally.inside + tally.outside) * (tally.n_inside * tally.n_outside)
     return excess**2 / np.where(scale > 0, scale, 1.0)
 
 
 def odds_ratio(tally: Tally) -> NDArray[np.float64]:
-    """Return the log odds ratio of Mladenić and Grobelnik (1999): rates off 0 and 1 by 1/n^2."""
+    """Return the log odds ratio of Mladenić and Grobelnik (1999), rates clipped by 1/n^2."""
     margin = 1 / (tally.n_inside + tally.n_outside) ** 2
     tpr, fpr = (np.clip(rate, margin, 1 - margin) for rate in tally.rates)
     return np.asarray(logit(tpr) - logit(fpr))
@@ -302,7 +297,7 @@ def bns(tally: Tally) -> NDArray[np.float64]:
 
 
 def bi_normal_separation(tpr: NDArray[np.float64], fpr: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far apart the normal distribution puts two rates (Forman 2003)."""
+    """Return |Φ⁻¹(tpr) - Φ⁻¹(fpr)| with clipped rates (Forman 2003)."""
     tpr, fpr = (np.clip(rate, SMALLEST_RATE, 1 - SMALLEST_RATE) for rate in (tpr, fpr))
     return np.asarray(np.abs(ndtri(tpr) - ndtri(fpr)))
 
@@ -337,7 +332,7 @@ _BY_LEARNING: dict[str, Callable[..., NDArray[np.float64]]] = {
     "exponentiated_gradient": exponentiated_gradient,
     "bayes_point": bayes_point,
 }
-COUNTED = (*_BY_PRESENCE, *_BY_VALUES)  # what depends on sums over the documents alone
+COUNTED = (*_BY_PRESENCE, *_BY_VALUES)  # criteria that need only sums over the documents
 CRITERIA = ("normal", *COUNTED, *_BY_LEARNING, "least_squares", "random")
 
 
@@ -348,7 +343,7 @@ def _score(
     rng: np.random.RandomState,
     n_jobs: int | None,
 ) -> NDArray[np.float64]:
-    """Return the scores by any criterion but the normal."""
+    """Return the scores by any criterion except "normal"."""
     if by == "random":
         shape = indicator.shape[1], X.shape[1]
         return np.asarray(rng.uniform(np.nextafter(0, 1), 1, shape))
@@ -360,33 +355,33 @@ def _score(
 
 
 def sum_for(by: str, X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
-    """Return the sums that a criterion depends on: of presence, or of values."""
+    """Return the sums that a criterion needs: of presence or of values."""
     return (sum_presence if by in _BY_PRESENCE else sum_values)(X, indicator)
 
 
 def score_sums(by: str, sums: Sums) -> NDArray[np.float64]:
-    """Return the scores by a criterion that depends on sums alone, a row per class."""
+    """Return the scores by a criterion that needs only sums, one row per class."""
     criterion = (_BY_PRESENCE | _BY_VALUES)[by]
     scores = np.zeros(sums.by_class.shape)
     for row, tally in zip(scores, sums.tally(), strict=True):
         if tally.n_inside and tally.n_outside:
             row[:] = criterion(tally)
-    scores[:, sums.total == 0] = 0  # never seen: none of the values is negative
+    scores[:, sums.total == 0] = 0  # such a feature never occurs, as no value is negative
     return scores
 
 
 def check_criterion(by: str) -> None:
-    """Raise a sentence about a criterion that there is none of."""
+    """Raise if there is no such criterion."""
     if by not in CRITERIA:
         names = ", ".join(map(repr, CRITERIA))
         raise ValueError(f"by must be one of {names}. Got {by!r} instead.")
 
 
 def check_sign(X: sparse.csr_matrix, by: str) -> None:
-    """Raise a sentence about a negative value where a criterion allows none."""
+    """Raise if X has negative values and the criterion does not allow them."""
     if by in (*_BY_VALUES, "winnow") and X.data.min(initial=0) < 0:
         raise ValueError(
-            f"{by} needs values that are not negative. Got {X.data.min():g} among those of X; "
+            f"X must not have negative values for by={by!r}. Got {X.data.min():g}; "
             "shift the features or choose another criterion."
         )
 
@@ -396,8 +391,7 @@ def _find_coef(estimator: Any, X: Any, y: Any) -> Any:
     model = estimator if hasattr(estimator, "coef_") else clone(estimator).fit(X, y)
     if not hasattr(model, "coef_"):
         raise ValueError(
-            "estimator must be a linear model, with a coef_ once it is fitted. "
-            f"Got {estimator!r} instead."
+            f"estimator must be a linear model that has coef_ after fit. Got {estimator!r} instead."
         )
     return model.coef_
 
@@ -406,7 +400,7 @@ def _check_coef(coef: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
     weights = _to_rows(coef)
     if weights.shape != shape:
         raise ValueError(
-            f"estimator must have a coef_ of shape {shape}, classes by features. "
+            f"estimator must have coef_ of shape {shape}, (n_classes, n_features). "
             f"Got {weights.shape} instead."
         )
     return weights
@@ -417,8 +411,10 @@ def _to_rows(coef: Any) -> NDArray[np.float64]:
     return np.atleast_2d(np.asarray(dense, np.float64))
 
 
-def _blank(scores: NDArray[np.float64], X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> None:
-    """Set to zero what nothing can be told about: features never seen, classes of none or all."""
+def _zero_unknown(
+    scores: NDArray[np.float64], X: sparse.csr_matrix, indicator: sparse.csc_matrix
+) -> None:
+    """Set the scores of absent features, and of classes of no or all documents, to zero."""
     n_inside = np.diff(indicator.indptr)
     scores[:, np.bincount(X.indices, minlength=X.shape[1]) == 0] = 0
     scores[(n_inside == 0) | (n_inside == X.shape[0])] = 0

@@ -1,9 +1,8 @@
-"""Weights of the linear learners, besides the SVM, that features can be ranked by.
+"""Linear learners, besides the SVM, whose weights rank features.
 
-Each function takes documents as CSR rows and an indicator of the classes (documents x classes),
-and returns weights (classes x features): the larger one is, whatever its sign, the more its
-feature counts. Every class sees the documents in the same order, so a class's weights depend
-neither on the other classes nor on ``n_jobs``.
+Each function takes documents as CSR rows and an indicator of the classes (documents x classes), and
+returns weights (classes x features). Features are ranked by absolute weight. Each class visits the
+documents in the same order, so its weights depend neither on other classes nor on ``n_jobs``.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from spokeshave.kernels.online import (
 from spokeshave.kernels.rows import Rows, make_rows
 from spokeshave.kernels.sorting import seeded
 
-MAX_PASSES = 5  # of the mistake-driven learners; later passes chase the mislabelled documents
-N_ORDERS = 20  # perceptrons whose mean is the Bayes point
-WINNOW_RATE = 1.1  # by what a mistake multiplies a weight
+MAX_EPOCHS = 5  # of mistake-driven learners; later passes only fit mislabelled documents
+N_ORDERS = 20  # number of perceptrons averaged for the Bayes point
+WINNOW_RATE = 1.1  # factor of a weight update
 
 
 def perceptron(
     X: sparse.csr_matrix, indicator: sparse.csc_matrix, *, seed: int, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """Return the weights of Rosenblatt's perceptron after a few passes, fewer if it is done."""
-    rows = _stretch_rows(X)
+    """Return the weights of Rosenblatt's perceptron after a few epochs, or at convergence."""
+    rows = _make_rows(X)
     bias = _squared_radius(rows)
 
     def learn(y: NDArray[np.int8], w: NDArray[np.float64]) -> None:
-        learn_perceptron(rows, y, bias, w, MAX_PASSES, seeded(seed))
+        learn_perceptron(rows, y, bias, w, MAX_EPOCHS, seeded(seed))
 
     return _learn_classes(learn, X, indicator, n_jobs)
 
@@ -50,14 +49,14 @@ def bayes_point(
 ) -> NDArray[np.float64]:
     """Return the weights of the Bayes point machine of Herbrich, Graepel and Campbell (2001).
 
-    The centre of all that separates the classes is found as in Herbrich and Graepel (2000): the
-    mean of unit-length perceptrons, each trained on another order of the documents.
+    The centre of the version space is approximated as in Herbrich and Graepel (2000), by the mean
+    of unit-length perceptrons, each trained on the documents in a different order.
     """
-    rows = _stretch_rows(X)
+    rows = _make_rows(X)
     bias = _squared_radius(rows)
 
     def learn(y: NDArray[np.int8], w: NDArray[np.float64]) -> None:
-        learn_bayes_point(rows, y, bias, w, N_ORDERS, MAX_PASSES, seed)
+        learn_bayes_point(rows, y, bias, w, N_ORDERS, MAX_EPOCHS, seed)
 
     return _learn_classes(learn, X, indicator, n_jobs)
 
@@ -67,14 +66,14 @@ def winnow(
 ) -> NDArray[np.float64]:
     """Return the differences of Balanced Winnow's two weights; X must not be negative.
 
-    Both weights begin at one over the mean sum of a document's values, so that either of them
-    alone would put the average document at the threshold.
+    Both weights start at one over the mean sum of a document's values, so that either of them
+    alone would score the average document exactly at the threshold.
     """
-    rows = _stretch_rows(X)
+    rows = _make_rows(X)
     start = X.shape[0] / (X.data.sum(dtype=np.float64) or 1.0)
 
     def learn(y: NDArray[np.int8], w: NDArray[np.float64]) -> None:
-        learn_winnow(rows, y, start, WINNOW_RATE, w, MAX_PASSES, seed)
+        learn_winnow(rows, y, start, WINNOW_RATE, w, MAX_EPOCHS, seed)
 
     return _learn_classes(learn, X, indicator, n_jobs)
 
@@ -82,8 +81,8 @@ def winnow(
 def widrow_hoff(
     X: sparse.csr_matrix, indicator: sparse.csc_matrix, *, seed: int, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """Return the mean weights of Widrow and Hoff's rule, with the step of Lewis et al. (1996)."""
-    rows = _stretch_rows(X)
+    """Return the averaged weights of Widrow-Hoff, with the step size of Lewis et al. (1996)."""
+    rows = _make_rows(X)
     rate = 1 / (4 * _squared_radius(rows))
 
     def learn(y: NDArray[np.int8], w: NDArray[np.float64]) -> None:
@@ -95,13 +94,13 @@ def widrow_hoff(
 def exponentiated_gradient(
     X: sparse.csr_matrix, indicator: sparse.csc_matrix, *, seed: int, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """Return how far EG's mean weights end from that of a feature that never moves.
+    """Return the averaged weights of EG minus the weight of a feature that is never updated.
 
-    The step is that of Lewis et al. (1996), 2/(3R^2), on values stretched to a range R of one:
+    The step size is that of Lewis et al. (1996), 2/(3R^2), with values scaled to a range R of one:
     weights that sum to one cannot reach a target of one with smaller values.
     """
     value_range = max(X.data.max(initial=0), 0) - min(X.data.min(initial=0), 0)
-    rows = _stretch_rows(X, stretch=1 / (float(value_range) or 1.0))
+    rows = _make_rows(X, factor=1 / (float(value_range) or 1.0))
 
     def learn(y: NDArray[np.int8], w: NDArray[np.float64]) -> None:
         average = np.empty(w.size + 1)
@@ -112,25 +111,23 @@ def exponentiated_gradient(
 
 
 def least_squares(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> NDArray[np.float64]:
-    """Return the weights of the linear least squares fit of Yang and Chute (1992), ridged.
+    """Return the weights of the linear least squares fit of Yang and Chute (1992).
 
-    The targets are 1 and -1. Where there are more features than documents the plain fit has no
-    single solution, so scikit-learn's Ridge is used as it comes, with an alpha of one.
+    The targets are 1 and -1. With more features than documents the plain fit has no unique
+    solution, so this is scikit-learn's Ridge with the default alpha of one.
     """
     targets = 2.0 * indicator.toarray() - 1
     return np.atleast_2d(np.asarray(Ridge(solver="lsqr").fit(X, targets).coef_, np.float64))
 
 
-def _stretch_rows(X: sparse.csr_matrix, stretch: float = 1.0) -> Rows:
-    """Return the documents for the kernels, their values times a factor."""
+def _make_rows(X: sparse.csr_matrix, factor: float = 1.0) -> Rows:
+    """Return the documents as rows for the kernels, multiplied by a factor."""
     rows = make_rows(X.indptr, X.indices, X.data, np.ones(X.shape[0]))
-    return rows._replace(
-        scale=rows.scale * stretch, squared_length=rows.squared_length * stretch**2
-    )
+    return rows._replace(scale=rows.scale * factor, squared_length=rows.squared_length * factor**2)
 
 
 def _squared_radius(rows: Rows) -> float:
-    """Return the squared length of the longest document, or one where all are empty."""
+    """Return the squared length of the longest document, or one if all are empty."""
     return float(rows.squared_length.max()) or 1.0
 
 
@@ -140,7 +137,7 @@ def _learn_classes(
     indicator: sparse.csc_matrix,
     n_jobs: int | None,
 ) -> NDArray[np.float64]:
-    """Return the weights that ``learn`` writes for the signs of each class."""
+    """Run ``learn``, which writes the weights of one class, for every class."""
     weights = np.zeros((indicator.shape[1], X.shape[1]))
     Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
         delayed(learn)(_signs(indicator, k), w) for k, w in enumerate(weights)

@@ -1,4 +1,4 @@
-"""Features that are in too few documents, or too many, to be worth ranking."""
+"""Prune features that occur in too few or too many documents."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from spokeshave.utils.validation import check_limits, find_limits, tidy
 
 
 class Pruned(NamedTuple):
-    """What pruning leaves.
+    """The result of pruning.
 
     Attributes
     ----------
     kept : ndarray of bool, of shape (n_features,)
-        Whether each feature is left.
+        Whether each feature is kept.
     n_rare, n_frequent : int
-        Features left out because they are in too few documents, and in too many.
+        Number of features dropped because they occur in too few, or in too many, documents.
     """
 
     kept: NDArray[np.bool_]
@@ -29,22 +29,23 @@ class Pruned(NamedTuple):
 
 
 def prune_features(X: Any, min_df: float = 1, max_df: float = 1.0) -> Pruned:
-    """Find the features that are in neither too few documents nor too many.
+    """Find the features that occur in neither too few nor too many documents.
 
-    Pruning comes before ranking: very rare words and very frequent ones are unlikely to be of
-    use whatever a criterion says of them.
+    Pruning comes before ranking: very rare and very frequent words are unlikely to be useful,
+    whatever their score.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
-        Documents. A feature is in those where its value is not zero.
+        Documents. A feature occurs in a document if its value is not zero.
     min_df, max_df : int or float, default=1, 1.0
-        Fewest and most documents a feature may be in: a count, or as a float a share of them.
+        Smallest and largest number of documents with the feature: a count (int) or a share of all
+        documents (float).
 
     Returns
     -------
     pruned : Pruned
-        Which features are kept, and how many are not.
+        The features kept, and the numbers of those dropped.
 
     Examples
     --------
@@ -61,14 +62,14 @@ def prune_features(X: Any, min_df: float = 1, max_df: float = 1.0) -> Pruned:
     kept = ~(is_rare | is_frequent)
     if not kept.any() and frequency.any():
         raise ValueError(
-            f"No feature is left: all {kept.size} are outside min_df={min_df} and "
-            f"max_df={max_df}. Lower min_df or raise max_df."
+            f"min_df and max_df must leave at least one of the {kept.size} features. "
+            f"Got min_df={min_df} and max_df={max_df} instead; lower min_df or raise max_df."
         )
     return Pruned(kept, int(is_rare.sum()), int(is_frequent.sum()))
 
 
 def count_documents(X: sparse.csr_matrix) -> NDArray[np.intp]:
-    """Return the number of documents that each feature is in, given tidy rows.
+    """Count the documents that have each feature, given tidy rows.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def count_documents(X: sparse.csr_matrix) -> NDArray[np.intp]:
 
 
 def drop_features(X: sparse.csr_matrix, kept: NDArray[np.bool_]) -> sparse.csr_matrix:
-    """Return the documents without the values of other features, whose columns stay, empty.
+    """Return the documents with the columns of all other features emptied.
 
     Examples
     --------

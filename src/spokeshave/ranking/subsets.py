@@ -1,4 +1,4 @@
-"""Rankings from ever smaller parts of the training documents."""
+"""Rank features on nested random subsets of the documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
@@ -16,7 +15,7 @@ from spokeshave.ranking.criteria import Ranking, check_criterion, rank_features
 from spokeshave.utils.validation import binarize, check_documents
 
 HALVES = (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
-FINEST = 1000  # largest denominator that a share is written with
+MAX_DENOMINATOR = 1000  # of a share in the name of a ranking
 
 
 def rank_subsets(
@@ -29,34 +28,34 @@ def rank_subsets(
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
 ) -> dict[str, Ranking]:
-    """Rank the features by random parts of the documents, each inside the next larger one.
+    """Rank the features on random subsets of the documents, each nested in the next larger one.
 
-    Where all documents do not fit into memory, features are ranked by some of them, and what is
-    too rare to be among those is not ranked at all.
+    If not all documents fit into memory, features are ranked on some of them. Features too rare to
+    occur in the subset are not ranked.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
         Documents.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
-        Labels, or a column of zeros and ones per class. A class without a document in a part has
-        zeros for scores.
+        Labels, or a column of zeros and ones per class. In a subset without documents of a class,
+        all scores of the class are zero.
     shares : iterable of float, default=(1, 1/2, 1/4, 1/8, 1/16)
-        Parts of the documents.
+        Sizes of the subsets, as shares of the documents.
     by : str, default="normal"
         The criterion, as in `rank_features`.
     estimator : estimator, optional
-        As in `rank_features`, not fitted; one that takes an indicator of the classes, as a
+        As in `rank_features`, but unfitted. It must accept an indicator matrix as y, as
         `DualLinearSVC` does.
     random_state : int, RandomState instance or None, default=None
-        Seed of the choice of documents, and of each ranking.
+        Seed of the subsets and of each ranking.
     n_jobs : int, optional
-        Threads; -1 for all cores.
+        Number of threads; -1 for all cores.
 
     Returns
     -------
     rankings : dict of str to Ranking
-        Under the names of criterion and share, such as ``"normal 1/2"``.
+        Named by criterion and share, such as ``"normal 1/2"``.
 
     Examples
     --------
@@ -75,38 +74,27 @@ def rank_subsets(
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
     rows = sparse.csr_matrix(indicator)
-    rng = check_random_state(random_state)
-    order = rng.permutation(X.shape[0])
+    order = check_random_state(random_state).permutation(X.shape[0])
     options = {"estimator": estimator, "random_state": random_state, "n_jobs": n_jobs}
-    return {
-        name: _rank(X, rows, np.sort(order[:size]), by, names, options)
-        for name, size in sizes.items()
-    }
-
-
-def _rank(
-    X: sparse.csr_matrix,
-    indicator: sparse.csr_matrix,
-    documents: NDArray[np.intp],
-    by: str,
-    names: NDArray[Any],
-    options: dict[str, Any],
-) -> Ranking:
-    """Rank by some documents; the indicator keeps the classes that they lack."""
-    found = rank_features(X[documents], indicator[documents], by, **options)
-    return Ranking(found.scores, names, by)
+    rankings = {}
+    for name, size in sizes.items():
+        documents = np.sort(order[:size])
+        # An indicator keeps the classes that have none of these documents.
+        found = rank_features(X[documents], rows[documents], by, **options)
+        rankings[name] = Ranking(found.scores, names, by)
+    return rankings
 
 
 def _name(by: str, share: Any) -> str:
     if not isinstance(share, Real) or not 0 < float(share) <= 1:
-        raise ValueError(f"shares must be above 0 and up to 1. Got {share!r} instead.")
-    return f"{by} {Fraction(float(share)).limit_denominator(FINEST)}"
+        raise ValueError(f"shares must be greater than 0 and at most 1. Got {share!r} instead.")
+    return f"{by} {Fraction(float(share)).limit_denominator(MAX_DENOMINATOR)}"
 
 
 def _count(share: float, n_documents: int) -> int:
     size = round(share * n_documents)
     if size < 1:
         raise ValueError(
-            f"shares must leave one of the {n_documents} documents at least. Got {share!r} instead."
+            f"shares must leave at least one of the {n_documents} documents. Got {share!r} instead."
         )
     return size

@@ -1,4 +1,4 @@
-"""The distinct values of every feature, and which of them each document has."""
+"""Levels: the distinct values of each feature, and the number of documents at each of them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import ndtri
 
 from spokeshave.kernels.shaping import (
+    MISSING,
+    N_BINS,
     ZERO,
     count_positives,
-    estimate,
     rank_columns,
-    separate,
     take_columns,
     write_levels,
 )
+from spokeshave.utils.validation import list_documents
 
-WORTH_A_THREAD = 1_000_000  # cells: with fewer, starting one takes as long as it saves
+WORTH_A_THREAD = 1_000_000  # cells; starting a thread for fewer takes as long as it saves
 
 
 class Levels(NamedTuple):
@@ -31,11 +31,11 @@ class Levels(NamedTuple):
 
     Attributes
     ----------
-    starts : where the levels of each column begin; the first two are its bins for zeros that are
-        apart and for missing values, the others ascend
-    values : the value of each level
+    starts : first level of each column; a column's first two levels are the bins of separate zeros
+        and of missing values, the others are in ascending order
+    values : value of each level
     sizes : documents at each level
-    zero_level : the level, in each column, of cells that are not stored
+    zero_level : level, in each column, of cells that are not stored
     """
 
     starts: NDArray[np.int64]
@@ -44,10 +44,10 @@ class Levels(NamedTuple):
     zero_level: NDArray[np.int64]
 
 
-class Census(NamedTuple):
-    """Levels, and which of them each document is at: counts of any class can be made of it.
+class CellLevels(NamedTuple):
+    """The levels of all columns, the level of each stored cell, and the row pointers of the cells.
 
-    ``of_cell`` is the level of each stored cell, and ``indptr`` where those of a document begin.
+    The documents of any class can be counted from it without sorting again.
     """
 
     levels: Levels
@@ -55,45 +55,74 @@ class Census(NamedTuple):
     indptr: NDArray[Any]
 
 
-class Separation(NamedTuple):
-    """Bi-Normal Separation of each column, and the lowest and the highest value in it."""
+class LevelCounts(NamedTuple):
+    """Numbers of documents at each level; the counts of disjoint sets of documents add up.
 
-    bns: NDArray[np.float64]
-    lowest: NDArray[np.float64]
-    highest: NDArray[np.float64]
+    Attributes
+    ----------
+    sizes : documents at each level
+    positives : documents of each class at each level (classes x levels)
+    n_documents : documents in all
+    n_positive : documents of each class
+    """
+
+    sizes: NDArray[np.int64]
+    positives: NDArray[np.int32]
+    n_documents: int
+    n_positive: NDArray[np.int64]
+
+    def without(self, fold: LevelCounts) -> LevelCounts:
+        """Return the counts of the documents outside a fold."""
+        return LevelCounts(
+            self.sizes - fold.sizes,
+            self.positives - fold.positives,
+            self.n_documents - fold.n_documents,
+            self.n_positive - fold.n_positive,
+        )
 
 
-class Rates(NamedTuple):
-    """What the inverse normal distribution makes of every number of positives, and negatives."""
+class ValueCounts(NamedTuple):
+    """How many sparse documents have each value of each feature. Shapes need nothing else.
 
-    z_true: NDArray[np.float64]
-    z_false: NDArray[np.float64]
+    Attributes
+    ----------
+    features, values : each pair that occurs, sorted, missing values last; without zeros
+    counts : documents with each pair: all documents, then those of each class (1 + classes x pairs)
+    totals : all documents, then those of each class
+    n_features : number of features, including those that no document has
+    """
+
+    features: NDArray[Any]
+    values: NDArray[np.float64]
+    counts: sparse.csr_matrix
+    totals: NDArray[np.int64]
+    n_features: int
 
 
 def store_all(X: NDArray[Any]) -> sparse.csr_matrix:
-    """Return a dense table as rows in which every cell is stored, zeros as well."""
+    """Return a dense table as CSR rows that store every cell, zeros included."""
     n_rows, n_columns = X.shape
     indices = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
     indptr = np.arange(n_rows + 1) * n_columns
     return sparse.csr_matrix((np.ascontiguousarray(X).ravel(), indices, indptr), X.shape)
 
 
-def take_census(
+def find_levels(
     X: sparse.csr_matrix, *, zero_is_apart: bool = True, n_jobs: int | None = None
-) -> Census:
-    """Return the levels of each column, by one sort of its stored cells at most.
+) -> CellLevels:
+    """Return the levels of each column; each column's stored cells are sorted at most once.
 
-    Cells that are not stored are zeros: a bin of their own where ``zero_is_apart``, and otherwise
-    a value like any other.
+    Cells that are not stored are zeros. With ``zero_is_apart`` they have a bin of their own;
+    otherwise zero is a value like any other.
 
     Examples
     --------
-    >>> census = take_census(sparse.csr_matrix([[2.0], [0.0], [1.0], [2.0]]))
-    >>> census.levels.values, census.levels.sizes, census.of_cell
+    >>> found = find_levels(sparse.csr_matrix([[2.0], [0.0], [1.0], [2.0]]))
+    >>> found.levels.values, found.levels.sizes, found.of_cell
     (array([ 0., nan, 1., 2.]), array([1, 0, 1, 2]), array([3, 2, 3], dtype=uint32))
     """
     indices, data = X.indices, X.data
-    if not zero_is_apart:  # a zero in every column more, to find the level of those not stored
+    if not zero_is_apart:  # one more zero in every column finds the level of cells not stored
         indices = np.concatenate([indices, np.arange(X.shape[1], dtype=indices.dtype)])
         data = np.concatenate([data, np.zeros(X.shape[1], data.dtype)])
     starts = np.zeros(X.shape[1] + 1, np.int64)
@@ -105,97 +134,132 @@ def take_census(
         levels.sizes[zero_level] -= 1
     n_stored = np.diff(starts) - (not zero_is_apart)
     levels.sizes[zero_level] += X.shape[0] - n_stored
-    return Census(levels._replace(zero_level=zero_level), of_cell[: X.nnz], X.indptr)
+    return CellLevels(levels._replace(zero_level=zero_level), of_cell[: X.nnz], X.indptr)
 
 
 def _rank_cells(
     indices: NDArray[Any], data: NDArray[Any], starts: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[Levels, NDArray[np.uint32]]:
-    """Return the levels of the cells of all columns, and the level of each cell."""
+    """Return the levels of all columns, and the level of each cell."""
     positions = np.empty(indices.size, np.uint32 if indices.size < 2**32 else np.uint64)
     distinct, rank = np.empty(indices.size), np.empty(indices.size, np.uint32)
     take_columns(indices, data, starts[:-1].astype(np.uint64), positions, distinct)
-    shares, n_levels = share_out(starts, n_jobs), np.zeros(starts.size, np.int64)
-    ranked = [(starts, distinct, *share, rank, n_levels[1:]) for share in shares]
-    run_shares(rank_columns, ranked)
+    ranges, n_levels = split_columns(starts, n_jobs), np.zeros(starts.size, np.int64)
+    run_threads(rank_columns, [(starts, distinct, *ends, rank, n_levels[1:]) for ends in ranges])
     level_starts = np.cumsum(n_levels)
     values, sizes = np.empty(level_starts[-1]), np.zeros(level_starts[-1], np.int64)
     of_cell = np.empty(indices.size, np.uint32)
     cells, written = (starts, positions, distinct, rank), (level_starts, values, sizes, of_cell)
-    run_shares(write_levels, [(*cells, *share, *written) for share in shares])
+    run_threads(write_levels, [(*cells, *ends, *written) for ends in ranges])
     return Levels(level_starts, values, sizes, level_starts[:-1] + ZERO), of_cell
 
 
-def count_class(census: Census, documents: NDArray[Any]) -> NDArray[np.int32]:
-    """Return how many of some documents, those of a class, are at each level."""
-    starts, values, _, zero_level = census.levels
+def count_class(cell_levels: CellLevels, documents: NDArray[Any]) -> NDArray[np.int32]:
+    """Return how many of the given documents are at each level."""
+    starts, values, _, zero_level = cell_levels.levels
     positives = np.empty(values.size, np.int32)
-    count_positives(census.indptr, census.of_cell, documents, starts, zero_level, positives)
+    _, of_cell, indptr = cell_levels
+    count_positives(indptr, of_cell, documents, starts, zero_level, positives)
     return positives
 
 
-def estimate_class(
-    levels: Levels,
-    sizes: NDArray[np.int64],
-    positives: NDArray[np.int32],
-    reach: NDArray[np.float64],
-    prior: float,
-) -> NDArray[np.float64]:
-    """Return the probability of a class at each level, from its neighbours within ``reach``."""
-    probability = np.empty(levels.values.size)
-    estimate(levels.starts, sizes, positives, reach, prior, probability)
-    return probability
+def count_levels(
+    cell_levels: CellLevels,
+    indicator: sparse.csc_matrix,
+    documents: NDArray[np.intp] | None = None,
+) -> LevelCounts:
+    """Count the given documents at each level, by default all."""
+    n_documents, n_classes = indicator.shape
+    positives = np.empty((n_classes, cell_levels.levels.values.size), np.int32)
+    is_counted = np.ones(n_documents, bool)
+    sizes = cell_levels.levels.sizes
+    if documents is not None:
+        is_counted[:] = False
+        is_counted[documents] = True
+        sizes = count_class(cell_levels, documents).astype(np.int64)
+    n_positive = np.empty(n_classes, np.int64)
+    for k in range(n_classes):
+        of_class = list_documents(indicator, k)
+        of_class = of_class[is_counted[of_class]]
+        positives[k], n_positive[k] = count_class(cell_levels, of_class), of_class.size
+    return LevelCounts(sizes, positives, int(is_counted.sum()), n_positive)
 
 
-def find_rates(n_positive: int, n_documents: int, smallest_rate: float) -> Rates:
-    """Return what the inverse normal distribution makes of rates, kept off 0 and 1.
+def expand_counts(found: ValueCounts, *, zero_is_apart: bool) -> tuple[Levels, LevelCounts]:
+    """Return the levels and counts that `find_levels` and `count_levels` give on the documents.
 
-    A class of none or all of the documents is not told from anything: its rates are all alike.
+    Examples
+    --------
+    >>> having = sparse.csr_matrix([[1, 2], [1, 0]])  # of three documents, two in the class
+    >>> found = ValueCounts(np.array([0, 0]), np.array([3.0, 5.0]), having, np.array([3, 2]), 1)
+    >>> levels, counts = expand_counts(found, zero_is_apart=True)
+    >>> levels.values, counts.sizes, counts.positives
+    (array([ 0., nan, 3., 5.]), array([0, 0, 1, 2]), array([[1, 0, 1, 0]], dtype=int32))
     """
-    sizes = n_positive, n_documents - n_positive
-    if 0 in sizes:
-        return Rates(*(np.zeros(size + 1) for size in sizes))
-    rates = (np.arange(size + 1) / size for size in sizes)
-    return Rates(*(ndtri(np.clip(rate, smallest_rate, 1 - smallest_rate)) for rate in rates))
+    features, n_features = found.features, found.n_features
+    starts, zero_level, at = _assign_levels(found, zero_is_apart)
+    values = np.zeros(starts[-1])
+    values[starts[:-1] + MISSING] = np.nan
+    values[at] = found.values
+    sizes = np.zeros(values.size, np.int64)
+    positives = np.zeros((found.totals.size - 1, values.size), np.int32)
+    for row, documents in enumerate((sizes, *positives)):
+        of_row = slice(*found.counts.indptr[row : row + 2])
+        pairs, n_having = found.counts.indices[of_row], found.counts.data[of_row]
+        documents[at[pairs]] = n_having
+        stored = np.bincount(features[pairs], n_having, n_features)  # exact in double precision
+        documents[zero_level] = found.totals[row] - stored.astype(np.int64)
+    levels = Levels(starts, values, sizes, zero_level)
+    return levels, LevelCounts(sizes, positives, int(found.totals[0]), found.totals[1:])
 
 
-def separate_class(
-    levels: Levels,
-    positives: NDArray[np.int32],
-    images: NDArray[np.float64],
-    rates: Rates,
-    tolerance: float = 0.0,
-) -> Separation:
-    """Return how well a threshold on the images of the levels tells a class from the rest.
+def _assign_levels(
+    found: ValueCounts, zero_is_apart: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return each feature's first level and level of zero, and the level of each pair."""
+    features, values, n_features = found.features, found.values, found.n_features
+    is_missing = np.isnan(values)
+    n_pairs = np.bincount(features, minlength=n_features)
+    n_values = np.bincount(features[~is_missing], minlength=n_features)
+    starts = np.zeros(n_features + 1, np.int64)
+    np.cumsum(N_BINS + n_values + (not zero_is_apart), out=starts[1:])
+    rank = np.arange(values.size) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
+    at = starts[features] + N_BINS + rank
+    zero_level = starts[:-1] + ZERO
+    if not zero_is_apart:
+        at += values > 0
+        n_below = np.bincount(features[values < 0], minlength=n_features)
+        zero_level = starts[:-1] + N_BINS + n_below
+    at[is_missing] = starts[features[is_missing]] + MISSING
+    return starts, zero_level, at
 
-    Images that differ by no more than the tolerance count as one.
-    """
-    bns, lowest, highest = np.empty((3, levels.zero_level.size))
-    tables = levels.starts, levels.sizes, positives, images
-    separate(*tables, tolerance, *rates, bns, lowest, highest)
-    return Separation(bns, lowest, highest)
 
-
-def share_out(starts: NDArray[np.int64], n_jobs: int | None) -> list[tuple[int, int]]:
-    """Return ranges of columns, one for each thread, of about as many cells each."""
-    n_shares = min(effective_n_jobs(n_jobs), 1 + int(starts[-1]) // WORTH_A_THREAD)
-    targets = np.linspace(0, starts[-1], n_shares + 1)[1:-1]
+def split_columns(starts: NDArray[np.int64], n_jobs: int | None) -> list[tuple[int, int]]:
+    """Return a range of columns for each thread, with about the same number of cells each."""
+    n_ranges = _count_threads(int(starts[-1]), n_jobs)
+    targets = np.linspace(0, starts[-1], n_ranges + 1)[1:-1]
     edges = [0, *np.searchsorted(starts, targets), starts.size - 1]
     return [(int(first), int(last)) for first, last in pairwise(edges)]
 
 
-def run_shares(work: Callable[..., Any], shares: list[tuple[Any, ...]]) -> None:
-    """Call a kernel on every share, side by side; joblib would take longer than most of them."""
-    if len(shares) == 1:
-        work(*shares[0])
-        return
-    with ThreadPoolExecutor(len(shares)) as threads:
-        for done in [threads.submit(work, *share) for share in shares]:
-            done.result()
-
-
-def slice_cells(n_cells: int, n_jobs: int | None) -> list[slice]:
-    """Return parts of the cells, one for each thread."""
-    n_parts = min(effective_n_jobs(n_jobs), 1 + n_cells // WORTH_A_THREAD)
-    edges = np.linspace(0, n_cells, n_parts + 1).astype(int)
+def split_cells(n_cells: int, n_jobs: int | None) -> list[slice]:
+    """Return a slice of the cells for each thread."""
+    edges = np.linspace(0, n_cells, _count_threads(n_cells, n_jobs) + 1).astype(int)
     return [slice(first, last) for first, last in pairwise(edges)]
+
+
+def _count_threads(n_cells: int, n_jobs: int | None) -> int:
+    return min(int(effective_n_jobs(n_jobs)), 1 + n_cells // WORTH_A_THREAD)
+
+
+def run_threads(kernel: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> None:
+    """Call a kernel once per tuple of arguments, each in a thread.
+
+    The overhead of joblib would exceed the run time of most calls.
+    """
+    if len(arguments) == 1:
+        kernel(*arguments[0])
+        return
+    with ThreadPoolExecutor(len(arguments)) as threads:
+        for done in [threads.submit(kernel, *each) for each in arguments]:
+            done.result()

@@ -1,4 +1,4 @@
-"""A one-vs-rest SVM whose classes each see features shaped for them."""
+"""A one-vs-rest linear SVM with features shaped and scaled for each class."""
 
 from __future__ import annotations
 
@@ -13,129 +13,55 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import Binarizer, normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spokeshave.shaping.bns import BNSScaler, separate_shapes
-from spokeshave.shaping.feature_shaper import NORMS, make_scaler, make_shaper, takes_missing
-from spokeshave.shaping.levels import (
+from spokeshave.shaping.bns import (
+    BNSScaler,
     Rates,
     Separation,
-    count_class,
-    separate_class,
-    store_all,
-    take_census,
+    find_rates,
+    find_scale,
+    separate_classes,
+    separate_shapes,
 )
+from spokeshave.shaping.feature_shaper import allows_missing, make_stages, require_shapes
+from spokeshave.shaping.frames import NUMERIC
+from spokeshave.shaping.levels import count_class, find_levels, store_all
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
 from spokeshave.shaping.shapes import (
+    CellPositions,
     FeatureShape,
-    Places,
     PlotMixin,
     Shapes,
-    draw_images,
-    find_places,
-    find_zeros,
+    locate_cells,
+    map_cells,
+    map_zeros,
 )
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
 from spokeshave.svm.one_vs_rest import CalibratedMixin
 from spokeshave.utils.validation import binarize, check_targets, list_documents, tidy
 
 
-class Views(NamedTuple):
-    """What turns the cells of documents into what each class sees.
-
-    Attributes
-    ----------
-    shapes : what each value becomes; None where it stays itself
-    output : whether that is a probability or its log odds
-    base, factor : what is taken off it in each column, and what it is then multiplied by
-        (classes x features)
-    norm : the norm of a document that is then made one
-    """
-
-    shapes: Shapes | None
-    output: str
-    base: NDArray[np.float64]
-    factor: NDArray[np.float64]
-    norm: str | None
-
-    def show(self, rows: sparse.csr_matrix, places: Places | None, k: int) -> sparse.csr_matrix:
-        """Return the documents as class k sees them."""
-        base, factor = self.base[k], self.factor[k]
-        if self.shapes is None or places is None:
-            data = (rows.data - base[rows.indices]) * factor[rows.indices]
-        else:
-            data = np.empty(rows.nnz)
-            draw_images(self.shapes, k, places, self.output, base, factor, data)
-        view = sparse.csr_matrix((data, rows.indices, rows.indptr), rows.shape)
-        return view if self.norm is None else normalize(view, self.norm, copy=False)
-
-
-def make_views(
-    rows: sparse.csr_matrix,
-    indicator: sparse.csc_matrix,
-    shapes: Shapes | None,
-    *,
-    output: str,
-    zero_is_fixed: bool,
-    scale: BNSScaler | None,
-    norm: str | None,
-    n_jobs: int | None = None,
-) -> Views:
-    """Find the base and the factor of each column for each class."""
-    shape = indicator.shape[1], rows.shape[1]
-    base, factor = np.zeros(shape), np.ones(shape)
-    if shapes is not None and zero_is_fixed:
-        base = np.array([find_zeros(shapes, k, output) for k in range(shape[0])])
-    if scale is not None:
-        rates = scale.find_rates(np.diff(indicator.indptr), indicator.shape[0])
-        found = _separate(rows, indicator, shapes, output, zero_is_fixed, rates, n_jobs)
-        for k, separation in enumerate(found):
-            shift, factor[k] = scale.stretch_to(separation, zero_is_fixed=zero_is_fixed)
-            base[k] += shift
-    return Views(shapes, output, base, factor, norm)
-
-
-def _separate(
-    rows: sparse.csr_matrix,
-    indicator: sparse.csc_matrix,
-    shapes: Shapes | None,
-    output: str,
-    zero_is_fixed: bool,
-    rates: list[Rates],
-    n_jobs: int | None,
-) -> Iterator[Separation]:
-    """Yield how well a threshold on what values become tells each class from the rest."""
-    if shapes is not None:
-        for k in range(len(rates)):
-            alone, own = shapes.of_class(k), rates[k : k + 1]
-            yield separate_shapes(alone, 0, output, own, zero_is_fixed=zero_is_fixed)
-        return
-    census = take_census(rows, n_jobs=n_jobs)
-    for k, of_class in enumerate(rates):
-        positives = count_class(census, list_documents(indicator, k))
-        yield separate_class(census.levels, positives, census.levels.values, of_class)
-
-
 class ShapedSVC(PlotMixin, CalibratedMixin, BaseEstimator):  # type: ignore[misc]
-    """Linear SVMs, one class against the rest, each on features shaped and scaled for its class.
+    """One-vs-rest linear SVMs, each on features shaped and scaled for its class.
 
-    What ``OneVsRestClassifier(make_pipeline(FeatureShaper(...), DualLinearSVC()))`` fits, without
-    a copy of the documents for every class: the values of each feature are sorted once, each class
-    keeps a table of what they become, and the documents as a class sees them are made when their
-    turn comes.
+    The model equals ``OneVsRestClassifier(make_pipeline(FeatureShaper(...), DualLinearSVC()))``,
+    but needs no copy of the documents for every class. The values of each feature are sorted once,
+    each class keeps a table of their images, and the documents are transformed for one class at a
+    time.
 
     Parameters
     ----------
     estimator : DualLinearSVC, optional
-        The SVM; it is cloned.
+        The SVM, which is cloned.
     shape : {"local_probability", "log_odds", "binary", None} or LocalProbabilityShaper, \
 default="local_probability"
-        What each value becomes, as in `FeatureShaper`.
+        How values are shaped, as in `FeatureShaper`.
     scale : {"bns", "times_bns", None} or BNSScaler, default="bns"
-        Whether each column is then stretched to its Bi-Normal Separation, multiplied by it, or
-        neither. With ``shape=None`` the second keeps what idf gave the words of a tf-idf matrix.
+        How columns are scaled: "bns" to their Bi-Normal Separation, "times_bns" by it, None not at
+        all. "times_bns" with ``shape=None`` keeps the idf weights of a tf-idf matrix.
     norm : {"l2", "l1", "max", None}, default="l2"
-        The norm of a document that is then made one.
+        The norm to which each document is scaled; None for no normalisation.
     n_jobs : int, optional
-        Threads; -1 for all cores. The result is the same whatever it is.
+        Number of threads; -1 for all cores. It does not affect the result.
     random_state : int, RandomState instance or None, default=None
         Seed of the SVM.
 
@@ -144,15 +70,15 @@ default="local_probability"
     classes_ : ndarray of shape (n_classes,)
         Class labels; column numbers for multilabel targets.
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the shaped features; one row for two classes.
+        Weights of the shaped features; a single row for two classes.
     intercept_ : ndarray of shape (n_classes,)
         Intercepts.
     shaper_ : LocalProbabilityShaper, Binarizer or None
         The first stage, fitted on all classes.
-    views_ : Views
-        What turns documents into what each class sees.
+    transforms_ : ClassTransforms
+        The transform of the documents for each class.
     calibration_ : ndarray of shape (2, n_classes)
-        Slope and offset of each class's sigmoid; only of an estimator with ``probability=True``.
+        Slope and offset of each class's sigmoid; only if the estimator has ``probability=True``.
     multilabel_ : bool
         Whether the targets were an indicator matrix.
     is_sparse_ : bool
@@ -186,12 +112,12 @@ default="local_probability"
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Shape the features for each class, and train it against the rest.
+        """Shape the features for each class, and train the class against the rest.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_documents, n_features)
-            Documents. NaN is a missing value where features are shaped by local probability.
+            Documents. With shaping by local probability, NaN is a missing value.
         y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
             Labels, or a column of zeros and ones per class, dense or sparse.
 
@@ -200,32 +126,21 @@ default="local_probability"
         self : ShapedSVC
         """
         svc = make_svc(self.estimator, None, self.random_state).set_params(n_jobs=1)
-        shaper, scaler = self._check_parameters()
-        self.shaper_, self.is_sparse_ = shaper, sparse.issparse(X)
-        shapes, output, zero_is_fixed = None, "probability", self.is_sparse_
-        if isinstance(shaper, LocalProbabilityShaper):
+        self.shaper_, scaler = self._check_parameters()
+        self.is_sparse_ = sparse.issparse(X)
+        if isinstance(self.shaper_, LocalProbabilityShaper):
             _, y = validate_data(self, X, y, skip_check_array=True)
-            study = shaper.learn(X, y)
-            seen = _Seen(study.given.rows, study.places)
-            shapes, output, zero_is_fixed = shaper.shapes_, shaper.output, shaper.zero_is_fixed_
         else:
-            X, y = self._check(X, y, multi_output=True)
-            seen = self._see(X)
+            X, y = validate_data(self, X, y, multi_output=True, **NUMERIC)
+        documents = fit_shaper(self.shaper_, X, y)
         y = check_targets(y if sparse.issparse(y) else np.asarray(y))
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
-        self.views_ = make_views(
-            seen.rows,
-            indicator,
-            shapes,
-            output=output,
-            zero_is_fixed=zero_is_fixed,
-            scale=scaler,
-            norm=self.norm,
-            n_jobs=self.n_jobs,
+        self.transforms_ = fit_transforms(
+            self.shaper_, scaler, self.norm, documents, indicator, self.n_jobs
         )
         models = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
-            delayed(self._train)(self._pose(svc, k), seen, indicator, k)
+            delayed(self._train)(self._make_binary_svc(svc, k), documents, indicator, k)
             for k in range(indicator.shape[1])
         )
         self.coef_ = np.vstack([model.coef_ for model in models])
@@ -249,51 +164,52 @@ default="local_probability"
         """
         check_is_fitted(self)
         if not isinstance(self.shaper_, LocalProbabilityShaper):
-            X = self._check(X, reset=False)
-        seen = self._see(X)
-        scores = np.empty((seen.rows.shape[0], len(self.coef_)))
+            X = validate_data(self, X, reset=False, **NUMERIC)
+            if sparse.issparse(X) and not self.is_sparse_:
+                raise ValueError(
+                    "X must be dense, as it was in fit: features are shifted, which would make a "
+                    "sparse matrix dense. Got a sparse matrix instead."
+                )
+        documents = read_documents(self.shaper_, X, self.n_jobs)
+        scores = np.empty((documents.rows.shape[0], len(self.coef_)))
         Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
-            delayed(self._score)(seen, k, scores) for k in range(len(self.coef_))
+            delayed(self._score)(documents, k, scores) for k in range(len(self.coef_))
         )
         return self._shape_scores(scores)
 
     def shape_of(self, feature: int | str) -> FeatureShape:
-        """Return what a feature becomes for each class, before documents are normalised.
+        """Return the shape of a feature for each class, before documents are normalised.
 
         Parameters
         ----------
         feature : int or str
-            Its number, or its name where fit saw names.
+            Its number, or its name if fit saw feature names.
 
         Returns
         -------
         shape : FeatureShape
         """
         check_is_fitted(self)
-        if not isinstance(self.shaper_, LocalProbabilityShaper):
-            raise ValueError("Only features shaped by local probability have a shape to look at.")
-        shape = self.shaper_.shape_of(feature)
-        j = self.shaper_.find_column(feature)
-        base = np.zeros(len(self.coef_)) if self.shaper_.zero_is_fixed_ else self.views_.base[:, j]
-        return shape.stretch(base, self.views_.factor[:, j])
+        shaper = require_shapes(self.shaper_, self.shape)
+        shape = shaper.shape_of(feature)
+        j = shaper._find_column(feature)
+        base, factor = self.transforms_.base[:, j], self.transforms_.factor[:, j]
+        return shape.stretch(np.zeros_like(base) if shaper.zero_is_fixed_ else base, factor)
 
     def _check_parameters(self) -> tuple[Any, BNSScaler | None]:
-        """Return the stages, not yet fitted."""
-        if self.norm not in NORMS:
-            raise ValueError(f"norm must be 'l2', 'l1', 'max' or None. Got {self.norm!r} instead.")
-        shaper = make_shaper(self.shape, self.n_jobs)
+        """Return the unfitted stages."""
+        shaper, scaler = make_stages(self.shape, self.scale, self.norm, self.n_jobs)
         if not isinstance(shaper, LocalProbabilityShaper | Binarizer | None):
             raise ValueError(
                 "shape must be a name, None or a LocalProbabilityShaper: other transformers need a "
-                "copy of the documents for every class, as OneVsRestClassifier makes them. "
-                f"Got {self.shape!r} instead."
+                "copy of the documents for every class; use FeatureShaper in OneVsRestClassifier "
+                f"for them. Got {self.shape!r} instead."
             )
         if isinstance(shaper, LocalProbabilityShaper) and shaper.cross_fit:
             raise ValueError(
-                "shape must not be cross-fitted here. Got cross_fit=True; use FeatureShaper in "
-                "OneVsRestClassifier for that."
+                "shape must have cross_fit=False; use FeatureShaper in OneVsRestClassifier for "
+                "cross-fitting. Got cross_fit=True instead."
             )
-        scaler = make_scaler(self.scale, self.n_jobs)
         if not isinstance(scaler, BNSScaler | None):
             raise ValueError(
                 "scale must be 'bns', 'times_bns', None or a BNSScaler. "
@@ -301,33 +217,16 @@ default="local_probability"
             )
         return shaper, scaler
 
-    def _check(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        numbers = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        return validate_data(self, X, y, **numbers, **options)
-
-    def _see(self, X: Any) -> _Seen:
-        """Return documents as rows of cells, and where these are among the levels."""
-        if isinstance(self.shaper_, LocalProbabilityShaper):
-            rows = self.shaper_.read(X).rows
-            return _Seen(rows, find_places(self.shaper_.shapes_, rows, self.n_jobs))
-        if sparse.issparse(X) and not self.is_sparse_:
-            raise ValueError(
-                "X must be dense, as it was in fit: there features were shifted, which would fill "
-                "a sparse matrix. Got a sparse matrix instead."
-            )
-        X = X if self.shaper_ is None else self.shaper_.fit_transform(X)
-        return _Seen(tidy(X) if sparse.issparse(X) else store_all(X), None)
-
     def _train(
-        self, svc: DualLinearSVC, seen: _Seen, indicator: sparse.csc_matrix, k: int
+        self, svc: DualLinearSVC, documents: ShapedDocuments, indicator: sparse.csc_matrix, k: int
     ) -> DualLinearSVC:
         target = indicator[:, [k]]
         if not self.multilabel_:
             target = target.toarray().ravel() > 0
-        return svc.fit(self.views_.show(*seen, k), target)
+        return svc.fit(self.transforms_.apply(documents, k), target)
 
-    def _pose(self, svc: DualLinearSVC, k: int) -> DualLinearSVC:
-        """Return the SVM of class k against the rest, with weights for these two."""
+    def _make_binary_svc(self, svc: DualLinearSVC, k: int) -> DualLinearSVC:
+        """Return the SVM of class k against the rest, with the class weights of these two."""
         model: DualLinearSVC = clone(svc)
         weight = svc.class_weight
         if not isinstance(weight, dict):
@@ -346,17 +245,127 @@ default="local_probability"
         model.set_params(class_weight={False: outside, True: inside})
         return model
 
-    def _score(self, seen: _Seen, k: int, scores: NDArray[np.float64]) -> None:
-        scores[:, k] = self.views_.show(*seen, k) @ self.coef_[k] + self.intercept_[k]
+    def _score(self, documents: ShapedDocuments, k: int, scores: NDArray[np.float64]) -> None:
+        scores[:, k] = self.transforms_.apply(documents, k) @ self.coef_[k] + self.intercept_[k]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.shape)
+        tags.input_tags.allow_nan = allows_missing(self.shape)
         return tags
 
 
-class _Seen(NamedTuple):
-    """Documents as rows of cells, and where these are among the levels."""
+class ShapedDocuments(NamedTuple):
+    """Documents ready to be transformed for any class.
+
+    Attributes
+    ----------
+    rows : the documents
+    positions : of their cells among the levels; None without shapes
+    zero_is_fixed : whether zeros stay zero, so that rows need not store them
+    """
 
     rows: sparse.csr_matrix
-    places: Places | None
+    positions: CellPositions | None
+    zero_is_fixed: bool
+
+
+def fit_shaper(
+    shaper: LocalProbabilityShaper | Binarizer | None, X: Any, y: Any
+) -> ShapedDocuments:
+    """Fit the shaper, if any, and return the training documents."""
+    if not isinstance(shaper, LocalProbabilityShaper):
+        return read_documents(shaper, X)
+    training = shaper._fit(X, y)
+    return ShapedDocuments(training.input.matrix, training.positions, shaper.zero_is_fixed_)
+
+
+def read_documents(
+    shaper: LocalProbabilityShaper | Binarizer | None, X: Any, n_jobs: int | None = None
+) -> ShapedDocuments:
+    """Return documents for a fitted shaper; without one, or to be binarised, X is numeric."""
+    if isinstance(shaper, LocalProbabilityShaper):
+        rows = shaper._read(X).matrix
+        positions = locate_cells(shaper.shapes_, rows, n_jobs)
+        return ShapedDocuments(rows, positions, shaper.zero_is_fixed_)
+    X = X if shaper is None else shaper.fit_transform(X)
+    is_sparse = sparse.issparse(X)
+    return ShapedDocuments(tidy(X) if is_sparse else store_all(X), None, is_sparse)
+
+
+class ClassTransforms(NamedTuple):
+    """Shaping, scaling and normalisation of the documents for each class.
+
+    Attributes
+    ----------
+    shapes : images of the values; None if values are not shaped
+    output : "probability" or "log_odds"
+    base, factor : number subtracted from each column, and factor it is then multiplied by
+        (classes x features)
+    norm : norm to which each document is scaled
+    """
+
+    shapes: Shapes | None
+    output: str
+    base: NDArray[np.float64]
+    factor: NDArray[np.float64]
+    norm: str | None
+
+    def apply(self, documents: ShapedDocuments, k: int) -> sparse.csr_matrix:
+        """Return the documents transformed for class k."""
+        rows, positions, _ = documents
+        base, factor = self.base[k], self.factor[k]
+        if self.shapes is None or positions is None:
+            data = (rows.data - base[rows.indices]) * factor[rows.indices]
+        else:
+            data = np.empty(rows.nnz)
+            map_cells(self.shapes, k, positions, self.output, base, factor, data)
+        transformed = sparse.csr_matrix((data, rows.indices, rows.indptr), rows.shape)
+        return transformed if self.norm is None else normalize(transformed, self.norm, copy=False)
+
+
+def fit_transforms(
+    shaper: LocalProbabilityShaper | Binarizer | None,
+    scaler: BNSScaler | None,
+    norm: str | None,
+    documents: ShapedDocuments,
+    indicator: sparse.csc_matrix,
+    n_jobs: int | None = None,
+) -> ClassTransforms:
+    """Find the base and the factor of each column for each class, given the fitted shaper."""
+    shapes, output = None, "probability"
+    if isinstance(shaper, LocalProbabilityShaper):
+        shapes, output = shaper.shapes_, shaper.output
+    shape = indicator.shape[1], documents.rows.shape[1]
+    base, factor = np.zeros(shape), np.ones(shape)
+    if shapes is not None and documents.zero_is_fixed:
+        base = np.array([map_zeros(shapes, k, output) for k in range(shape[0])])
+    if scaler is not None:
+        rates = find_rates(np.diff(indicator.indptr), indicator.shape[0], scaler.smallest_rate)
+        found = _separate(documents, indicator, shapes, output, rates, n_jobs)
+        fixed = {"stretch": scaler.stretch, "zero_is_fixed": documents.zero_is_fixed}
+        for k, separation in enumerate(found):
+            shift, factor[k] = find_scale(separation, **fixed)
+            base[k] += shift
+    return ClassTransforms(shapes, output, base, factor, norm)
+
+
+def _separate(
+    documents: ShapedDocuments,
+    indicator: sparse.csc_matrix,
+    shapes: Shapes | None,
+    output: str,
+    rates: list[Rates],
+    n_jobs: int | None,
+) -> Iterator[Separation]:
+    """Yield how well a threshold on each column separates each class from the rest."""
+    if shapes is not None:
+        fixed = documents.zero_is_fixed
+        for k in range(len(rates)):
+            alone, own = shapes.of_class(k), rates[k : k + 1]
+            yield separate_shapes(alone, 0, output, own, zero_is_fixed=fixed)
+        return
+    cell_levels = find_levels(documents.rows, n_jobs=n_jobs)
+    levels = cell_levels.levels
+    for k in range(len(rates)):
+        positives = count_class(cell_levels, list_documents(indicator, k))
+        yield separate_classes(levels, positives[None], levels.values, rates[k : k + 1])
