@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from spokeshave.corpus.bad_rows import quote
 from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.files import open_text
-from spokeshave.corpus.svmlight import read_svmlight
-from spokeshave.corpus.wording import quote
+from spokeshave.corpus.formats.svmlight import read_svmlight
 from spokeshave.errors import CorpusError
 
 _NUMBER = re.compile(r"[0-9]{1,9}")

@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 
 from spokeshave.corpus.archives import read_members
+from spokeshave.corpus.bad_rows import quote
 from spokeshave.corpus.documents import Split, Texts
 from spokeshave.corpus.files import explain_damage, is_hidden, open_binary
-from spokeshave.corpus.wording import quote
 from spokeshave.errors import CorpusError
 
 _STORY_FILE = re.compile(r"ap\d", re.IGNORECASE)

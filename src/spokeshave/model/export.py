@@ -16,13 +16,13 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.budget.estimator import BudgetedSVC
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
 from spokeshave.selection.shaved_svc import ShavedSVC
 from spokeshave.shaping.shaped_svc import ShapedSVC
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 CLASSIFIERS = (
     *(ShavedSVC, ShapedSVC, DualLinearSVC),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from spokeshave.text.document_frequency import check_limits, find_limits
 from spokeshave.utils.validation import tidy
 
 
@@ -92,35 +92,3 @@ def drop_features(X: sparse.csr_matrix, kept: NDArray[np.bool_]) -> sparse.csr_m
         return X
     indptr = np.concatenate([[0], np.cumsum(stays)])[X.indptr]
     return sparse.csr_matrix((X.data[stays], X.indices[stays], indptr), shape=X.shape)
-
-
-def check_limits(min_df: Any, max_df: Any) -> None:
-    """Raise a sentence about a limit that is neither a count of documents nor a share."""
-    for name, limit in (("min_df", min_df), ("max_df", max_df)):
-        is_count = isinstance(limit, Integral) and int(limit) >= 1
-        is_share = isinstance(limit, float | np.floating) and 0 <= limit <= 1
-        if not is_count and not is_share:
-            raise ValueError(
-                f"{name} must be a whole number of documents, at least 1, or a share between "
-                f"0.0 and 1.0. Got {limit!r} instead."
-            )
-
-
-def find_limits(min_df: Any, max_df: Any, n_documents: int) -> tuple[float, float]:
-    """Return the fewest and most documents a feature may be in.
-
-    Examples
-    --------
-    >>> find_limits(2, 0.5, n_documents=10)
-    (2.0, 5.0)
-    """
-    lowest, highest = (
-        float(limit if isinstance(limit, Integral) else limit * n_documents)
-        for limit in (min_df, max_df)
-    )
-    if highest < lowest:
-        raise ValueError(
-            f"max_df must allow at least min_df={min_df} of the {n_documents} documents. "
-            f"Got max_df={max_df} instead."
-        )
-    return lowest, highest
