@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from spokeshave import BudgetedSVC, DualLinearSVC
 from spokeshave.budget.request import Reporter
 from spokeshave.budget.room import Room
-from spokeshave.corpus.supply import open_supply
+from spokeshave.corpus.stream import open_stream
 
 AMPLE = 1 << 33
 OPTIONS = {"estimator": DualLinearSVC(tol=1e-5, max_iter=10_000, random_state=0)}
@@ -42,7 +42,7 @@ class Observer(Reporter):
 
 def fit(source, observer=None, **options):
     """Fit a model to a file or folder."""
-    with open_supply(source) as feed:
+    with open_stream(source) as feed:
         return BudgetedSVC(AMPLE, **OPTIONS | options).fit_feed(feed, observer or Observer())
 
 

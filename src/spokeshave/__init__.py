@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spokeshave.budget.estimator import BudgetedSVC
     from spokeshave.budget.trade import BudgetCurve, budget_curve
-    from spokeshave.corpus.vectorizer import DocumentVectorizer
     from spokeshave.curves.cuts import PAPER_FRACTIONS
     from spokeshave.curves.feature_curve import feature_curve
     from spokeshave.curves.learning_curve import LearningCurve, learning_curve
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from spokeshave.shaping.shapes import FeatureShape
     from spokeshave.svm.estimator import DualLinearSVC
     from spokeshave.svm.tuning import Tuning, tune_C
+    from spokeshave.text.vectorizer import DocumentVectorizer
 
 _HOMES = {
     "BudgetCurve": "budget.trade",
@@ -44,7 +44,7 @@ _HOMES = {
     "BNSScaler": "shaping.bns",
     "Choice": "curves.result",
     "CorpusError": "errors",
-    "DocumentVectorizer": "corpus.vectorizer",
+    "DocumentVectorizer": "text.vectorizer",
     "DualLinearSVC": "svm.estimator",
     "Explanation": "model.model",
     "FeatureCurve": "curves.result",

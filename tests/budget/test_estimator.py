@@ -25,7 +25,7 @@ from spokeshave import (
     rank_features,
     save_model,
 )
-from spokeshave.corpus.supply import open_supply
+from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError
 from zipf import make_zipf, write_csv
 
@@ -471,7 +471,7 @@ def test_the_plan_is_told_where_that_is_asked_for(trees, capsys):
 
 
 def test_a_feed_is_what_fit_files_reads(trees):
-    with open_supply(trees) as feed:
+    with open_stream(trees) as feed:
         first = BudgetedSVC(random_state=0).fit_feed(feed)
     second = BudgetedSVC(random_state=0).fit_files(trees)
     np.testing.assert_array_equal(first.coef_, second.coef_)

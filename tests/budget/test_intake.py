@@ -22,9 +22,10 @@ from spokeshave.budget.intake import (
     make_intake,
     map_ahead,
 )
-from spokeshave.budget.lexicon import make_words, spell
+from spokeshave.budget.lexicon import make_words
 from spokeshave.budget.store import number_features
 from spokeshave.corpus.documents import Texts, Vectors
+from spokeshave.text.encoding import decode_words
 
 TEXTS = [
     "The ASH has a <b>grey</b> bark, grey &amp; rough",
@@ -60,7 +61,7 @@ def test_scan_finds_what_the_vectorizer_finds(strip_markup, has_values):
     expected = vectorizer.fit_transform(TEXTS).toarray()
     intake = TextIntake(strip_markup=strip_markup, has_values=has_values)
     incoming = intake.scan(Texts(TEXTS, LABELS))
-    names = spell(incoming.words, np.arange(int(incoming.words.size[0])))
+    names = decode_words(incoming.words, np.arange(int(incoming.words.size[0])))
     assert sorted(names) == list(vectorizer.vocabulary_)
     assert len(set(incoming.list_words().tolist())) == len(names)
     found = to_matrix(incoming, names, vectorizer.vocabulary_)

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from made_batches import list_words, scan_texts
-from spokeshave.budget.lexicon import Lexicon, make_words, spell
+from spokeshave.budget.lexicon import Lexicon, make_words
 from spokeshave.kernels.rows import DROPPED
+from spokeshave.text.encoding import decode_words
 
 # Letters of one to four bytes, digits, some that change in lower case, and long words.
 LETTERS = "aZ09éßΩİИ中٣½ª²\U0001d552ǅ"
@@ -31,8 +32,8 @@ def number_all(lexicon, words):
 def test_words_have_the_numbers_they_were_given(words):
     made = make_words(words)
     assert int(made.size[0]) == len(words)
-    assert spell(made, np.arange(len(words))) == words
-    assert spell(made, np.arange(len(words))[::-1]) == words[::-1]
+    assert decode_words(made, np.arange(len(words))) == words
+    assert decode_words(made, np.arange(len(words))[::-1]) == words[::-1]
 
 
 @EXAMPLES

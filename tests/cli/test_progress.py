@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from spokeshave.cli.progress import HEAD, estimate_lines, track
-from spokeshave.corpus.batches import CellBatch
+from spokeshave.corpus.rewrite.row_reader import CellBatch
 
 
 def make_pairs():

@@ -20,8 +20,8 @@ from spokeshave.cluster.blocks import (
 )
 from spokeshave.cluster.counting import Count
 from spokeshave.cluster.reading import Kind
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.jobs.dataset import make_targets
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 
 @settings(deadline=None)

@@ -25,8 +25,8 @@ from spokeshave.cluster.counting import (
     prune_words,
 )
 from spokeshave.cluster.reading import Kind, Side
-from spokeshave.corpus.fingerprint import take_fingerprint
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.corpus.fingerprint import compute_fingerprint
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 TEXTS = Kind(is_text=True, is_multilabel=False)
 VECTORS = Kind(is_text=False, is_multilabel=False)
@@ -55,7 +55,7 @@ def test_parts_add_up(edges, n_buckets):
     words = [merge_words([buckets[b] for _, buckets in parts]) for b in range(n_buckets)]
     assert total.n_documents == 60
     assert total.class_counts == Counter(collection.labels)
-    assert total.fingerprint == take_fingerprint(collection, collection.labels)
+    assert total.fingerprint == compute_fingerprint(collection, collection.labels)
     expected = Counter(word for text in collection.texts for word in set(text.split()))
     assert total.n_nonzeros == sum(expected.values())
     found = {}

@@ -17,8 +17,8 @@ from spokeshave.cluster import curves
 from spokeshave.cluster.curves import CLASSES, curve_on_cluster, plan_groups
 from spokeshave.cluster.spreading import spread_documents
 from spokeshave.corpus.documents import Texts
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.metrics import MEASURES
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 CUTS = (0.05, 0.3, 1.0)
 EXACT = ("classes", "cuts", "fractions", "n_features", "nonzeros", "thresholds", "counts")

@@ -11,8 +11,8 @@ from spokeshave import rank_features, sparsity_curve
 from spokeshave.cluster import rankings
 from spokeshave.cluster.rankings import rank_on_cluster, sparsity_on_cluster
 from spokeshave.cluster.spreading import Spread, spread_documents
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curves.sparsity import MEASURES
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 BY_PRESENCE = ["information_gain", "odds_ratio", "bns", "hellinger"]
 BY_VALUES = ["chi2", "naive_bayes"]

@@ -11,9 +11,9 @@ from made_parts import make_collection, sort_by_class, write_parts
 from spokeshave import DualLinearSVC
 from spokeshave.budget.room import Room
 from spokeshave.cluster import fit_on_cluster, fitting, reduced, rounds, shards
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 COLLECTION = sort_by_class(make_collection(600, 3, 60))
 SIZES = {1: (), 3: (300, 0), 7: (1, 0, 250, 7, 140, 200)}  # of all parts but the last

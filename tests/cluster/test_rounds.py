@@ -24,9 +24,9 @@ from spokeshave.cluster.shards import join_blocks, make_block
 from spokeshave.cluster.shelf import put_up, shelve, shelving, take_down
 from spokeshave.cluster.training import train_share
 from spokeshave.cluster.workers import submit
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.kernels.descent import Task, add_up, measure, score
 from spokeshave.svm.solver import Stop
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 N_CLASSES = 3
 ROOM = 12_000  # bytes: for about half of the documents

@@ -9,7 +9,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from made_parts import make_collection, sort_by_class, write_parts
 from spokeshave.cluster import counting, spread_documents, spreading
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 KINDS = {
     "mixed": (make_collection(), {}),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from spokeshave.corpus.archives import read_members, stream_members
-from spokeshave.corpus.meters import Meter
+from spokeshave.corpus.progress import Progress
 from spokeshave.errors import CorpusError
 
 # In the order they are read: a folder's name is compared as a whole.
@@ -75,11 +75,11 @@ def test_members_come_in_order_whatever_holds_them(tmp_path, name):
 
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_members_are_streamed_in_the_order_that_costs_no_memory(tmp_path, name):
-    path, meter = write(tmp_path / name), Meter()
+    path, progress = write(tmp_path / name), Progress()
     expected = list(MEMBERS.items())
-    with meter.measure(1_000):
-        streamed = stream_members(path, lambda name: True, meter)
-        members, positions = zip(*((member, meter.position) for member in streamed), strict=True)
+    with progress.measure(1_000):
+        streamed = stream_members(path, lambda name: True, progress)
+        members, positions = zip(*((member, progress.position) for member in streamed), strict=True)
     assert positions[-1] > 0
     assert list(members) == (expected[::-1] if ".t" in name else expected)
 

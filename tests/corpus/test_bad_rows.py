@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spokeshave.corpus.bad_rows import BadRows
+from spokeshave.corpus.bad_rows import BadRows, quote, quote_all
 from spokeshave.errors import CorpusError
 
 
@@ -32,3 +32,11 @@ def test_skip_counts():
 def test_unknown_policy():
     with pytest.raises(ValueError, match=r"^bad_rows must be 'raise' or 'skip'. Got 'ignore' ins"):
         BadRows("x.csv", "ignore")
+
+
+def test_long_value_is_cut():
+    assert quote("x" * 1000) == "'" + "x" * 60 + "...'"
+
+
+def test_many_values_are_counted():
+    assert quote_all([str(number) for number in range(12)]).endswith("'8', '9' and 2 more")

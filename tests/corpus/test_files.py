@@ -14,10 +14,12 @@ import pytest
 from spokeshave.corpus.files import (
     decode,
     explain_damage,
+    explain_guessed_encoding,
     is_hidden,
     open_binary,
     open_text,
-    require_lasting,
+    read_decoded,
+    require_seekable,
     strip_compression,
 )
 from spokeshave.errors import CorpusError
@@ -162,10 +164,10 @@ def test_hidden_files(name, hidden):
 def test_pipe(tmp_path):
     os.mkfifo(tmp_path / "x")
     with pytest.raises(CorpusError, match=r"x: it is a pipe; pass - and pipe it into standard inp"):
-        require_lasting(tmp_path / "x")
+        require_seekable(tmp_path / "x")
     (tmp_path / "y").touch()
-    require_lasting(tmp_path / "y")
-    require_lasting(tmp_path / "nothing")
+    require_seekable(tmp_path / "y")
+    require_seekable(tmp_path / "nothing")
 
 
 def test_what_is_no_damage_passes():
@@ -206,3 +208,35 @@ def test_decode_names_the_line():
 @pytest.mark.parametrize("name", NAMES)
 def test_strip_compression(name):
     assert strip_compression(name).name == "x.txt"
+
+
+def read_encoding(content, asked=None):
+    return read_decoded(lambda encoding: decode(content, encoding, "essay.txt"), asked)
+
+
+def test_first_that_fits():
+    assert read_encoding("café".encode()) == ("café", "utf-8")
+    assert read_encoding("café".encode("latin-1")) == ("café", "latin-1")
+
+
+def test_what_is_asked_for_is_taken():
+    assert read_encoding(b"caf\x82", "cp437") == ("café", "cp437")
+    with pytest.raises(CorpusError, match="the text is not utf-8"):
+        read_encoding(b"caf\xe9", "utf-8")
+
+
+def test_other_errors_pass():
+    def refuse(encoding):
+        raise CorpusError("essay.txt", f"there is nothing in it in {encoding}")
+
+    with pytest.raises(CorpusError, match="there is nothing in it in utf-8"):
+        read_decoded(refuse, None)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "asked", "guessed"),
+    [("utf-8", None, False), ("latin-1", None, True), ("latin-1", "latin-1", False)],
+)
+def test_what_is_said(encoding, asked, guessed):
+    reason = "the encoding is latin-1, as it is not utf-8"
+    assert explain_guessed_encoding(encoding, asked) == (reason if guessed else "")

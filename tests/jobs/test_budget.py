@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
-from spokeshave.corpus.supply import open_supply
+from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError
 from spokeshave.jobs.budget import (
     Divided,
@@ -188,7 +188,7 @@ def test_documents_may_be_held_out(folder, texts):
     assert record.data.n_test == pytest.approx(150, abs=40)
     assert record.model.judgement.judged_on == "held-out documents"
     assert sum(each.n_documents for each in record.classes) == record.data.n_documents
-    with open_supply(folder / "trees.csv") as supply:
+    with open_stream(folder / "trees.csv") as supply:
         feed = Divided(supply, 0.25, 0, is_test=True)
         held = [text for batch in feed.read_batches() for text in batch.texts]
     assert len(held) == record.data.n_test
@@ -197,7 +197,7 @@ def test_documents_may_be_held_out(folder, texts):
 
 def test_a_supply_is_divided_whatever_the_size_of_the_batches(folder, texts):
     sides = {}
-    with open_supply(folder / "trees.csv") as supply:
+    with open_stream(folder / "trees.csv") as supply:
         for is_test in (False, True):
             for size in (7, 1_000):
                 feed = Divided(supply, 0.3, 5, is_test=is_test)
@@ -219,7 +219,7 @@ def test_a_supply_is_divided_whatever_the_size_of_the_batches(folder, texts):
 
 
 def test_vectors_are_divided_as_texts_are(folder):
-    with open_supply(folder / "trees.csv") as supply, open_supply(folder / "trees.svm") as vectors:
+    with open_stream(folder / "trees.csv") as supply, open_stream(folder / "trees.svm") as vectors:
         texts = [label for batch in divide(supply) for label in batch.labels]
         rows = list(divide(vectors))
     assert [f"kind {label}" for batch in rows for label in batch.labels] == texts
@@ -259,7 +259,7 @@ def test_two_classes_have_one_row_of_weights(folder, texts, tmp_path):
 
 def test_classes_that_a_model_does_not_know_are_errors(finished, tmp_path):
     path = write_csv(tmp_path / "other.csv", ["aa ab", "ac ad"], ["kind 0", "elm"])
-    with open_supply(path) as feed:
+    with open_stream(path) as feed:
         judgement = judge_feed(finished[0].model, feed, None)
     assert (judgement.n_documents, judgement.judged_on) == (2, "test documents")
     assert judgement.accuracy <= 0.5

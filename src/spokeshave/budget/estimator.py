@@ -25,10 +25,9 @@ from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import Result, run
 from spokeshave.budget.survey import Survey
 from spokeshave.budget.workplace import Workplace
-from spokeshave.corpus.column_names import Column
 from spokeshave.corpus.documents import Vectors
-from spokeshave.corpus.supply import open_supply
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.corpus.options import Column
+from spokeshave.corpus.stream import open_stream
 from spokeshave.curves.cuts import check_nonzeros
 from spokeshave.curves.fitted import UNIT_TOLERANCE
 from spokeshave.model.inputs import TextInput, VectorInput
@@ -38,6 +37,7 @@ from spokeshave.ranking.criteria import check_criterion
 from spokeshave.svm.estimator import DualLinearSVC, check_svc, compute_costs, make_svc
 from spokeshave.svm.one_vs_rest import OneVsRestMixin
 from spokeshave.svm.solver import Stop
+from spokeshave.text.vectorizer import DocumentVectorizer, check_vectorizer, list_stop_words
 from spokeshave.utils.checkpoint import describe, digest
 from spokeshave.utils.formatting import parse_size
 from spokeshave.utils.validation import binarize, check_targets, tidy
@@ -196,7 +196,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : BudgetedSVC
         """
-        with open_supply(
+        with open_stream(
             paths,
             text=text,
             label=label,
@@ -214,7 +214,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         feed : Feed
-            The documents, as `spokeshave.corpus.open_supply` gives them.
+            The documents, as `spokeshave.corpus.open_stream` gives them.
         reporter : Reporter, optional
             Is told of the plan, and of progress.
 
@@ -309,7 +309,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"vectorizer must be a DocumentVectorizer. Got {type(vectorizer).__name__} instead."
             )
-        vectorizer.check_parameters()
+        check_vectorizer(vectorizer)
         return vectorizer
 
     def _check_parameters(self, svc: DualLinearSVC) -> None:
@@ -364,7 +364,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             norm=norm,
             min_df=vectorizer.min_df,
             max_df=vectorizer.max_df,
-            stop_words=vectorizer.list_stop_words(),
+            stop_words=list_stop_words(vectorizer),
             strip_markup=vectorizer.strip_markup,
             seed=int(check_random_state(seed).randint(2**31)),
             n_jobs=self.n_jobs,

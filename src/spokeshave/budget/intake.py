@@ -15,9 +15,9 @@ from spokeshave.budget.classes import Classes
 from spokeshave.budget.request import Feed, Request
 from spokeshave.budget.store import Batch
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.corpus.spelling import encode_documents, make_alphabet
 from spokeshave.kernels.rows import DROPPED
 from spokeshave.kernels.tokens import Words, empty_words, find_known, scan
+from spokeshave.text.encoding import encode_documents, make_alphabet
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.budget.store import number_features
-from spokeshave.corpus.spelling import make_alphabet
 from spokeshave.kernels.tokens import Words, absorb, empty_words, join_tokens, scan
+from spokeshave.text.encoding import decode_words, make_alphabet
 
 FEWEST = 1 << 12  # words that there is room for in any case
 
@@ -63,7 +63,7 @@ class Lexicon:
 
     def spell(self, numbers: NDArray[Any]) -> list[str]:
         """Return the words of some numbers."""
-        return spell(self._words, numbers)
+        return decode_words(self._words, numbers)
 
     def save(self, path: Path) -> None:
         """Write the words to a file, in the order of their numbers."""
@@ -72,12 +72,6 @@ class Lexicon:
     def load(self, path: Path) -> None:
         """Read what was saved."""
         self._words = _read_words(np.fromfile(path, np.uint8))
-
-
-def spell(words: Words, tokens: NDArray[Any]) -> list[str]:
-    """Return some words of a vocabulary as strings."""
-    joined: bytes = join_tokens(words, tokens).tobytes()
-    return joined.decode("utf-8").split("\n")[:-1]
 
 
 def make_words(names: list[str]) -> Words:

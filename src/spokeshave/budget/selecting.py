@@ -21,7 +21,7 @@ from spokeshave.budget.sample import Sample
 from spokeshave.budget.store import number_features
 from spokeshave.budget.surveying import Surveyed
 from spokeshave.curves.cuts import accumulate, count_within
-from spokeshave.utils.validation import find_limits
+from spokeshave.text.document_frequency import find_limits
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,8 +53,7 @@ def _check_files(source: str) -> None:
 
 def _is_collection(source: str) -> bool:
     """Tell whether many documents are in files of their own in this one, as far as can be seen."""
-    from spokeshave.corpus.contents import ARCHIVE
-    from spokeshave.corpus.formats import guess_format, name_format
+    from spokeshave.corpus.sniff import ARCHIVE, guess_format, name_format
 
     format = name_format(source)
     if format is None and Path(source).is_file():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from spokeshave.corpus.batches import Batch
+    from spokeshave.corpus.rewrite.row_reader import RowBatch
 
 PLAIN = (".csv", ".tsv", ".jsonl", ".txt", ".text")
 HEAD = 1 << 20  # bytes that tell how long lines are
@@ -17,8 +17,8 @@ Documents = TypeVar("Documents")
 
 
 def track(
-    pairs: Iterator[tuple[Batch, Documents]], source: str, *, is_quiet: bool
-) -> Iterator[tuple[Batch, Documents]]:
+    pairs: Iterator[tuple[RowBatch, Documents]], source: str, *, is_quiet: bool
+) -> Iterator[tuple[RowBatch, Documents]]:
     """Pass batches of rows on, with a bar on standard error where that is a terminal."""
     if is_quiet or not sys.stderr.isatty():
         yield from pairs

@@ -37,7 +37,7 @@ class Reading:
 
     def list_options(self) -> dict[str, Any]:
         """Return how documents are read, as `load_source` takes it."""
-        from spokeshave.corpus.column_names import check_column
+        from spokeshave.corpus.options import check_column
 
         return {
             "text": None if self.text is None else check_column(self.text),
@@ -113,15 +113,13 @@ def _load(reading: Reading, path: str, printer: Printer, n_features: int | None 
 @contextmanager
 def naming_options() -> Iterator[None]:
     """Tell which options answer where columns cannot be guessed."""
-    from spokeshave.errors import CorpusError
+    from spokeshave.corpus.formats.columns import UnknownColumnsError
 
     try:
         yield
-    except CorpusError as error:
-        if not error.problem.startswith("say which is"):
-            raise
+    except UnknownColumnsError as error:
         problem = f"{error.problem}; pass --text and --label"
-        raise CorpusError(error.path, problem, error.line) from None
+        raise UnknownColumnsError(error.path, problem, error.line) from None
 
 
 def _count_columns(documents: Any) -> int | None:

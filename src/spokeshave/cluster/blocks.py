@@ -16,7 +16,7 @@ from spokeshave.cluster.counting import Count
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Side, read_range
 from spokeshave.cluster.workers import submit
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.text.vectorizer import DocumentVectorizer, count_words, weight_counts
 
 CELLS = 4_000_000  # nonzeros of a block, about
 
@@ -84,7 +84,7 @@ def make_block(
     for batch in read_range(part, kind, side, at.first, at.last):
         labels += batch.labels or []
         documents: Any = batch
-        rows.append(documents.X if vectorizer is None else vectorizer.count(documents.texts))
+        rows.append(documents.X if vectorizer is None else count_words(vectorizer, documents.texts))
     width = max(X.shape[1] for X in rows)
     for X in rows:
         X.resize(X.shape[0], width)
@@ -128,7 +128,7 @@ def join_rows(
             data[first : first + block.values.size] = block.values
         first += block.features.size
     X = sparse.csr_matrix((data, indices, ends), shape=(ends.size - 1, n_features))
-    return normalize(X, copy=False) if vectorizer is None else vectorizer.weigh(X)
+    return normalize(X, copy=False) if vectorizer is None else weight_counts(vectorizer, X)
 
 
 def join_targets(blocks: list[Batch], names: list[str], *, is_multilabel: bool) -> Any:

@@ -16,13 +16,19 @@ from numpy.typing import NDArray
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side
 from spokeshave.cluster.workers import MERGING, Report, collect, merge, submit
-from spokeshave.corpus.chunks import split_chunks
-from spokeshave.corpus.documents import Texts
-from spokeshave.corpus.fingerprint import Fingerprint, take_fingerprint
-from spokeshave.corpus.spelling import make_alphabet
-from spokeshave.corpus.vectorizer import CHUNK, DocumentVectorizer, scan_chunk, spell
+from spokeshave.corpus.documents import Texts, list_classes
+from spokeshave.corpus.fingerprint import Fingerprint, compute_fingerprint
 from spokeshave.kernels.tokens import absorb, empty_words
-from spokeshave.utils.validation import find_limits
+from spokeshave.text.document_frequency import find_limits
+from spokeshave.text.encoding import decode_words, make_alphabet
+from spokeshave.text.preprocess import split_chunks
+from spokeshave.text.vectorizer import (
+    CHUNK,
+    DocumentVectorizer,
+    list_stop_words,
+    scan_chunk,
+    set_vocabulary,
+)
 
 WORD, FREQUENCY = "word", "frequency"
 SPELT = 1 << 16  # words that are strings at a time
@@ -131,15 +137,11 @@ def count_part(
     for batch in reading:
         labels: Any = batch.labels
         n_nonzeros, n_features = tally.add(batch)
-        classes = Counter(name for label in labels for name in _as_tuple(label))
-        mark = take_fingerprint(batch, labels)
+        classes = Counter(name for label in labels for name in list_classes(label))
+        mark = compute_fingerprint(batch, labels)
         total = total.merge(Count(len(labels), n_nonzeros, n_features, 0, classes, mark))
     total = total.merge(Count(n_skipped=reading.n_skipped))
     return total, tally.deal(n_buckets)
-
-
-def _as_tuple(label: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(label)) if isinstance(label, tuple) else (label,)
 
 
 class _WordTally:
@@ -166,7 +168,7 @@ class _WordTally:
         frames = [make_words([], np.empty(0, np.int64))]
         for first in range(0, self._frequency.size, SPELT):  # as objects they take twice as much
             numbers = np.arange(first, min(first + SPELT, self._frequency.size))
-            frames.append(make_words(spell(self._words, numbers), self._frequency[numbers]))
+            frames.append(make_words(decode_words(self._words, numbers), self._frequency[numbers]))
         return deal_words(pl.concat(frames), n_buckets)
 
 
@@ -264,7 +266,7 @@ def prune_words(words: pl.DataFrame, recipe: DocumentVectorizer, n_documents: in
     lowest, highest = find_limits(recipe.min_df, recipe.max_df, n_documents)
     frequency = pl.col(FREQUENCY)
     kept = words.filter(frequency.is_between(lowest, highest))
-    stopped = recipe.list_stop_words()
+    stopped = list_stop_words(recipe)
     if stopped:
         kept = kept.filter(~pl.col(WORD).is_in(list(stopped)))
     return PrunedWords(
@@ -296,7 +298,7 @@ def make_vectorizer(
 ) -> DocumentVectorizer:
     """Return what makes rows of texts, with the vocabulary of all buckets."""
     words = pl.concat([bucket.kept for bucket in buckets]).sort(WORD)
-    recipe.take_vocabulary(words[WORD].to_list(), words[FREQUENCY].to_numpy(), n_documents)
+    set_vocabulary(recipe, words[WORD].to_list(), words[FREQUENCY].to_numpy(), n_documents)
     recipe.n_rare_ = sum(bucket.n_rare for bucket in buckets)
     recipe.n_frequent_ = sum(bucket.n_frequent for bucket in buckets)
     return recipe

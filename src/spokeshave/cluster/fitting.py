@@ -32,7 +32,6 @@ from spokeshave.cluster.workers import (
     send,
     submit,
 )
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.jobs.budget import account_for_budget, make_budgeted, pack_budgeted
 from spokeshave.jobs.dataset import list_names
 from spokeshave.jobs.fit import Finished
@@ -40,6 +39,7 @@ from spokeshave.jobs.record import JudgementRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import describe_making, judge_agreement
 from spokeshave.model.file import unpack_model
+from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_size
 from spokeshave.utils.timing import Stopwatch
 
@@ -90,7 +90,7 @@ def fit_on_cluster(
     say : callable
         Is told what was guessed, and what is going to happen.
     **options
-        How files are read, as in `spokeshave.corpus.open_supply`.
+        How files are read, as in `spokeshave.corpus.open_stream`.
 
     Returns
     -------

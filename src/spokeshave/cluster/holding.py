@@ -11,7 +11,7 @@ from distributed import Client, Future
 from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side
 from spokeshave.cluster.workers import collect, submit
-from spokeshave.corpus.fingerprint import Fingerprint, join_fingerprints, take_fingerprint
+from spokeshave.corpus.fingerprint import Fingerprint, compute_fingerprint, join_fingerprints
 from spokeshave.jobs.dataset import choose_held
 
 
@@ -45,7 +45,7 @@ def read_labels(part: Any, kind: Kind) -> tuple[list[Any], Fingerprint]:
     mark = Fingerprint()
     for batch in Reading(part, kind):
         labels += batch.labels or []
-        mark = mark.join(take_fingerprint(batch, batch.labels or []))
+        mark = mark.join(compute_fingerprint(batch, batch.labels or []))
     return labels, mark
 
 

@@ -13,11 +13,11 @@ from spokeshave.cluster.parts import Parts
 from spokeshave.cluster.reading import Kind, Reading, Side
 from spokeshave.cluster.workers import Report, collect, submit
 from spokeshave.corpus.documents import Texts
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.jobs.dataset import make_targets, make_test_targets
 from spokeshave.metrics import Agreement, compare
 from spokeshave.model.file import unpack_model
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 
 def judge_parts(

@@ -67,7 +67,7 @@ def open_parts(
     text, label
         Columns or keys of texts and labels.
     **options
-        How files are read, as in `open_supply`.
+        How files are read, as in `open_stream`.
 
     Returns
     -------

@@ -16,12 +16,11 @@ from distributed import Client
 from spokeshave.cluster.fetching import fetching, name_source
 from spokeshave.cluster.parts import expand
 from spokeshave.cluster.workers import Report, collect, list_workers, send, submit
-from spokeshave.corpus.contents import ARCHIVE
 from spokeshave.corpus.files import strip_compression
-from spokeshave.corpus.formats import name_format
+from spokeshave.corpus.sniff import ARCHIVE, name_format
+from spokeshave.corpus.stdin import STDIN
 from spokeshave.model.file import load_model, pack_model, unpack_model
 from spokeshave.model.label_files import (
-    PIPE,
     VECTORS,
     Labelled,
     Labelling,
@@ -137,7 +136,7 @@ def list_files(client: Client, parts: Any) -> list[str]:
         raise ValueError(
             f"parts must be paths or addresses of files. Got {type(parts).__name__} instead."
         )
-    if not names or PIPE in names:
+    if not names or STDIN in names:
         raise ValueError("parts must be files that every worker can open. Got none instead.")
     found = collect([submit(client, expand, _locate(str(name))) for name in names])
     return [path for paths in found for path in paths]

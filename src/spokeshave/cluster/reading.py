@@ -13,7 +13,7 @@ from scipy import sparse
 
 from spokeshave.cluster.fetching import fetching
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.corpus.supply import Supply, open_supply
+from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import NoDocumentsError
 
 BATCH = 1_000
@@ -136,9 +136,9 @@ def take(documents: Documents, rows: NDArray[np.intp]) -> Documents:
 
 
 @contextmanager
-def open_part(part: FilePart) -> Iterator[Supply]:
+def open_part(part: FilePart) -> Iterator[DocumentStream]:
     """Open a file; what is wrong with it is told of by the address that it was asked for by."""
-    with fetching(part.path) as path, open_supply(path, **part.options) as supply:
+    with fetching(part.path) as path, open_stream(path, **part.options) as supply:
         yield supply
 
 

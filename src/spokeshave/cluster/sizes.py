@@ -13,11 +13,11 @@ import polars as pl
 from dask.sizeof import sizeof
 
 from spokeshave.cluster.shelf import Shelved
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curves.fitted import Trained
 from spokeshave.jobs.dataset import Collection, Part
 from spokeshave.selection.shaved_svc import Shaven
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 STRING = 16  # bytes of a string, which has a length and a place, or its letters if they are few
 HOLDERS = (Collection, Part, DocumentVectorizer, Shaven, DualLinearSVC, Trained)

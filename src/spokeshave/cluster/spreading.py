@@ -16,7 +16,7 @@ from spokeshave.cluster.blocks import join_rows, join_targets, plan_blocks, spre
 from spokeshave.cluster.counting import count_parts, make_vectorizer, prune_vocabulary
 from spokeshave.cluster.parts import open_parts
 from spokeshave.cluster.workers import submit
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.text.vectorizer import DocumentVectorizer, check_vectorizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def spread_documents(
     """
     found = open_parts(client, parts, **options)
     recipe = clone(DocumentVectorizer() if vectorizer is None else vectorizer)
-    recipe.check_parameters()
+    check_vectorizer(recipe)
     counted = count_parts(client, found, None, strip_markup=recipe.strip_markup)
     total = counted.total
     if like is not None:

@@ -20,7 +20,6 @@ from sklearn.base import clone
 from spokeshave.budget.store import Batch
 from spokeshave.cluster.blocks import join_rows, join_targets
 from spokeshave.cluster.workers import collect, submit
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curves.cuts import check_cuts
 from spokeshave.curves.feature_curve import Fold, Plan, gather_folds, trace_fold
 from spokeshave.curves.fitted import train
@@ -54,6 +53,7 @@ from spokeshave.svm.calibration import fit_sigmoids, halve
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.svm.solver import count_blocks
 from spokeshave.svm.tuning import PAPER_CS, choose_best, score_fold
+from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.timing import Stopwatch
 from spokeshave.utils.validation import binarize, check_documents
 

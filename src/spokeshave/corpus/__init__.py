@@ -1,7 +1,7 @@
-"""Where documents come from.
+"""Documents from files: one reader per format, to load or to stream.
 
-Names are loaded when they are first used: importing the package, or one of its files that needs
-neither, loads neither numpy nor scipy.
+Names are imported when they are first used. The package itself, and the modules that guess formats
+and columns, import neither numpy nor scipy.
 """
 
 from __future__ import annotations
@@ -10,36 +10,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spokeshave.corpus.arff import read_arff
+    from spokeshave.corpus.docstrings import load_embedded
     from spokeshave.corpus.documents import Split, Texts, Vectors
-    from spokeshave.corpus.embedded import load_embedded
-    from spokeshave.corpus.folders import read_folders
-    from spokeshave.corpus.reuters import Story, read_reuters, read_stories
-    from spokeshave.corpus.sources import Source, load_source
-    from spokeshave.corpus.supply import Supply, open_supply
-    from spokeshave.corpus.svmlight import read_svmlight
-    from spokeshave.corpus.tables import load_texts, read_texts
+    from spokeshave.corpus.formats.arff import read_arff
+    from spokeshave.corpus.formats.folders import read_folders
+    from spokeshave.corpus.formats.reuters import Story, read_reuters, read_stories
+    from spokeshave.corpus.formats.svmlight import read_svmlight
+    from spokeshave.corpus.formats.tables import load_texts, read_texts
+    from spokeshave.corpus.load import Source, load_source
+    from spokeshave.corpus.stream import DocumentStream, open_stream
+    from spokeshave.corpus.stream import DocumentStream as Supply
+    from spokeshave.corpus.stream import open_stream as open_supply
 
 _HOMES = {
-    "Source": "sources",
+    "DocumentStream": "stream",
+    "Source": "load",
     "Split": "documents",
-    "Story": "reuters",
-    "Supply": "supply",
+    "Story": "formats.reuters",
     "Texts": "documents",
     "Vectors": "documents",
-    "load_embedded": "embedded",
-    "load_source": "sources",
-    "load_texts": "tables",
-    "open_supply": "supply",
-    "read_arff": "arff",
-    "read_folders": "folders",
-    "read_reuters": "reuters",
-    "read_stories": "reuters",
-    "read_svmlight": "svmlight",
-    "read_texts": "tables",
+    "load_embedded": "docstrings",
+    "load_source": "load",
+    "load_texts": "formats.tables",
+    "open_stream": "stream",
+    "read_arff": "formats.arff",
+    "read_folders": "formats.folders",
+    "read_reuters": "formats.reuters",
+    "read_stories": "formats.reuters",
+    "read_svmlight": "formats.svmlight",
+    "read_texts": "formats.tables",
 }
+_OLD_NAMES = {"Supply": "DocumentStream", "open_supply": "open_stream"}
 
 __all__ = [
+    "DocumentStream",
     "Source",
     "Split",
     "Story",
@@ -49,6 +53,7 @@ __all__ = [
     "load_embedded",
     "load_source",
     "load_texts",
+    "open_stream",
     "open_supply",
     "read_arff",
     "read_folders",
@@ -60,6 +65,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    name = _OLD_NAMES.get(name, name)
     if name not in _HOMES:
         raise AttributeError(f"module 'spokeshave.corpus' has no attribute {name!r}")
     return getattr(import_module(f"spokeshave.corpus.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""What the readers give back: documents and their labels."""
+"""Documents with their labels, as the readers return them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 Label: TypeAlias = "str | tuple[str, ...]"
 Labels: TypeAlias = "list[str] | list[tuple[str, ...]]"
+Documents: TypeAlias = "Texts | Vectors | Split"
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,10 @@ class Texts:
     texts : list of str
         One text per document.
     labels : list of str, list of tuple of str, or None
-        The class of each document, all its classes where it may have several, or None where the
+        The class of each document, a tuple of classes in a multilabel source, or None if the
         source was read without labels.
     skipped : int
-        How many malformed rows were left out.
+        Number of malformed rows that were skipped.
 
     Examples
     --------
@@ -44,14 +45,14 @@ class Vectors:
     Attributes
     ----------
     X : csr_matrix or ndarray of float64
-        One row per document: sparse where the source is, otherwise dense with NaN for a missing
-        value.
+        One row per document: a sparse matrix if the source is sparse, otherwise an array with NaN
+        for missing values.
     labels : list of str or list of tuple of str
-        The class of each document, or all its classes where it may have several.
+        The class of each document, or a tuple of classes in a multilabel source.
     feature_names : tuple of str or None
-        One name per column, or None where the source names none.
+        The name of each column, or None if the source has no names.
     skipped : int
-        How many malformed rows were left out.
+        Number of malformed rows that were skipped.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Split:
-    """A collection that comes divided into training and test documents.
+    """A collection that is divided into training and test documents.
 
     Attributes
     ----------
@@ -85,3 +86,8 @@ class Split:
 
     train: Texts
     test: Texts
+
+
+def list_classes(label: Any) -> tuple[str, ...]:
+    """Return the classes of a label: itself, or all of them if it is a tuple."""
+    return label if isinstance(label, tuple) else (label,)

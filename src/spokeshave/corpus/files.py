@@ -1,44 +1,52 @@
-"""Files of documents, plain or compressed, opened so that every trouble names the file.
+"""Opening files, plain or compressed, in some encoding, with errors that name the file.
 
-What reads a compression is loaded when it is first met.
+The modules for compression are imported when they are first needed.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from posixpath import normpath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from spokeshave.errors import CorpusError
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
-    from spokeshave.corpus.meters import Meter
+    from spokeshave.corpus.progress import Progress
+
+UTF_8, LATIN_1 = "utf-8", "latin-1"
 
 _OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+
+_Result = TypeVar("_Result")
+
+
+class DecodingError(CorpusError):
+    """A file that is not in the encoding with which it was read."""
 
 
 @contextmanager
 def open_binary(
-    path: str | Path, *, member_suffix: str = "", meter: Meter | None = None
+    path: str | Path, *, member_suffix: str = "", progress: Progress | None = None
 ) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes, decompressed as the end of its name says.
+    """Open a file for reading bytes, decompressed according to its suffix.
 
     Parameters
     ----------
     path : str or Path
-        A plain file, a ``.gz``, ``.bz2`` or ``.xz``, or a ``.zip`` that holds one file, hidden
-        ones not counted.
+        A plain file, a ``.gz``, ``.bz2`` or ``.xz``, or a ``.zip`` that contains one file; hidden
+        files in it are ignored.
     member_suffix : str
-        The end of the name of the one file wanted from a ``.zip``.
-    meter : Meter, optional
-        What is to watch how far the file has been read.
+        The suffix of the one file to read from a ``.zip``.
+    progress : Progress, optional
+        Tracks the position in the file.
 
     Examples
     --------
@@ -48,72 +56,73 @@ def open_binary(
     """
     require_file(path)
     with explain_damage(path), Path(path).open("rb") as file:
-        if meter:
-            meter.watch(file)
+        if progress:
+            progress.watch(file)
         with _decompress(file, Path(path), member_suffix) as stream:
             yield stream
 
 
 @contextmanager
 def open_text(
-    path: str | Path, encoding: str, *, member_suffix: str = "", meter: Meter | None = None
+    path: str | Path, encoding: str, *, member_suffix: str = "", progress: Progress | None = None
 ) -> Iterator[TextIOWrapper]:
-    r"""Open a file for reading text, as `open_binary` does, with its line ends left as they are.
-
-    A byte-order mark is no part of the text.
-
-    Examples
-    --------
-    >>> with open_text(__file__, "utf-8") as stream:
-    ...     stream.readline()[-1]
-    '\n'
-    """
+    """Open a file like `open_binary`, as text with its own line ends and no byte-order mark."""
     codec = find_codec(encoding, path)
-    with open_binary(path, member_suffix=member_suffix, meter=meter) as stream:
+    with open_binary(path, member_suffix=member_suffix, progress=progress) as stream:
         try:
             yield TextIOWrapper(stream, encoding=codec, newline="")
         except UnicodeError:
             line = _find_undecodable_line(path, codec, member_suffix)
-            raise undecodable(path, encoding, line) from None
+            raise explain_encoding_error(path, encoding, line) from None
 
 
 def decode(content: bytes, encoding: str, path: str | Path) -> str:
-    r"""Turn the whole content of a file into text.
-
-    Examples
-    --------
-    >>> decode(b"na\xefve", "latin-1", "essay.txt")
-    'naïve'
-    """
+    """Decode the whole content of a file."""
     try:
         return content.decode(find_codec(encoding, path))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise undecodable(path, encoding, line) from None
+        raise explain_encoding_error(path, encoding, line) from None
 
 
-def strip_compression(path: str | Path) -> Path:
-    """Take the end that tells of compression off a name.
+def read_decoded(read: Callable[[str], _Result], encoding: str | None) -> tuple[_Result, str]:
+    r"""Call a function with an encoding: the given one, or UTF-8 and, if that fails, Latin-1.
 
     Examples
     --------
-    >>> strip_compression("tickets.csv.gz").name
-    'tickets.csv'
+    >>> read_decoded(lambda encoding: decode(b"na\xefve", encoding, "essay.txt"), None)
+    ('naïve', 'latin-1')
     """
+    if encoding is not None:
+        return read(encoding), encoding
+    try:
+        return read(UTF_8), UTF_8
+    except DecodingError:
+        return read(LATIN_1), LATIN_1
+
+
+def explain_guessed_encoding(encoding: str, given: str | None) -> str:
+    """Explain an encoding that was guessed; UTF-8 needs no explanation."""
+    is_guess = given is None and encoding != UTF_8
+    return f"the encoding is {encoding}, as it is not {UTF_8}" if is_guess else ""
+
+
+def explain_encoding_error(path: str | Path, encoding: str, line: int | None) -> DecodingError:
+    """Return the error for a file that is not in the given encoding."""
+    problem = f"the text is not {encoding}; pass the right one, for example encoding='latin-1'"
+    return DecodingError(path, problem, line)
+
+
+def strip_compression(path: str | Path) -> Path:
+    """Remove the suffix of a compression from a name."""
     path = Path(path)
     return path.with_suffix("") if path.suffix.lower() in (*_OPENERS, ".zip") else path
 
 
 def find_codec(encoding: str, path: str | Path) -> str:
-    """Name the codec for an encoding; the one for UTF-8 takes a byte-order mark off.
-
-    Examples
-    --------
-    >>> find_codec("UTF8", "tickets.csv"), find_codec("latin-1", "tickets.csv")
-    ('utf-8-sig', 'iso8859-1')
-    """
+    """Return the codec of an encoding; that of UTF-8 removes a byte-order mark."""
     try:
-        # Encoding a character also refuses codecs that are not for text, such as hex.
+        # Encoding a character also rejects codecs that are not for text, such as hex.
         " ".encode(encoding)
     except LookupError:
         problem = f"the encoding '{encoding}' is unknown; pass one that Python knows"
@@ -122,28 +131,22 @@ def find_codec(encoding: str, path: str | Path) -> str:
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def undecodable(path: str | Path, encoding: str, line: int) -> CorpusError:
-    """Say that a file is not written in the encoding it was read with."""
-    problem = f"the text is not {encoding}; pass the right one, for example encoding='latin-1'"
-    return CorpusError(path, problem, line)
-
-
 def require_file(path: str | Path) -> None:
-    """Raise where there is no file to open."""
+    """Raise if there is no file to open."""
     if Path(path).is_dir():
         raise CorpusError(path, "this is a folder; name a file in it")
     if not Path(path).exists():
         raise CorpusError(path, "there is no such file")
 
 
-def require_lasting(path: str | Path) -> None:
-    """Raise for a pipe: what is looked at before it is read is gone then."""
+def require_seekable(path: str | Path) -> None:
+    """Raise for a pipe, whose beginning would be lost by looking at it."""
     if Path(path).is_fifo():
         raise CorpusError(path, "it is a pipe; pass - and pipe it into standard input")
 
 
 def is_hidden(name: str) -> bool:
-    """Tell whether a file is one that archives hold beside what was put into them.
+    """Return whether a file is hidden, or one that macOS adds to archives.
 
     Examples
     --------
@@ -155,14 +158,14 @@ def is_hidden(name: str) -> bool:
 
 
 def require_unlocked(member: ZipInfo, path: str | Path) -> None:
-    """Raise where a password is needed to read from a zip."""
+    """Raise if a member of a zip is encrypted."""
     if member.flag_bits & 1:
         raise CorpusError(path, "it is locked with a password; unpack it")
 
 
 @contextmanager
 def explain_damage(path: str | Path) -> Iterator[None]:
-    """Turn what goes wrong while a file is read into an error that names the file."""
+    """Turn errors of reading a file into a CorpusError that names the file."""
     try:
         yield
     except EOFError:

@@ -1,4 +1,4 @@
-"""A digest of documents and their labels, in order, that can be found in parts and put together."""
+"""A digest of labelled documents, in order, that can be computed in parts and joined."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from spokeshave.corpus.documents import Texts, Vectors
+from spokeshave.corpus.documents import Texts, Vectors, list_classes
 
 _PRIME = 2**127 - 1
 _BASE = 0x5E2D58D8B3BCDF1ABADEC7829054F90D
 
 
 class Fingerprint(NamedTuple):
-    """How many documents there are, and a number that tells them from any others.
+    """The number of documents, and a number that identifies them.
 
-    The number is a polynomial of the digests of the documents, modulo a prime: that of two parts
-    together follows from those of each.
+    The number is a polynomial of the digests of the documents, modulo a prime. The number of two
+    parts together follows from those of each.
 
     Examples
     --------
-    >>> whole = take_fingerprint(Texts(["ash", "oak"], ["a", "b"]), ["a", "b"])
-    >>> one = take_fingerprint(Texts(["ash"], ["a"]), ["a"])
-    >>> other = take_fingerprint(Texts(["oak"], ["b"]), ["b"])
+    >>> whole = compute_fingerprint(Texts(["ash", "oak"], ["a", "b"]), ["a", "b"])
+    >>> one = compute_fingerprint(Texts(["ash"], ["a"]), ["a"])
+    >>> other = compute_fingerprint(Texts(["oak"], ["b"]), ["b"])
     >>> one.join(other) == whole
     True
     """
@@ -36,7 +36,7 @@ class Fingerprint(NamedTuple):
     number: int = 0
 
     def join(self, other: Fingerprint) -> Fingerprint:
-        """Return the fingerprint of these documents and of others after them."""
+        """Return the fingerprint of these documents followed by others."""
         shifted = self.number * pow(_BASE, other.n_documents, _PRIME)
         total = self.n_documents + other.n_documents
         return Fingerprint(total, (shifted + other.number) % _PRIME)
@@ -45,7 +45,7 @@ class Fingerprint(NamedTuple):
         return f"{self.number:032x}"
 
 
-def take_fingerprint(documents: Texts | Vectors, labels: Sequence[Any]) -> Fingerprint:
+def compute_fingerprint(documents: Texts | Vectors, labels: Sequence[Any]) -> Fingerprint:
     """Return the fingerprint of documents and their labels."""
     contents = (
         (text.encode("utf-8", "surrogatepass") for text in documents.texts)
@@ -55,8 +55,7 @@ def take_fingerprint(documents: Texts | Vectors, labels: Sequence[Any]) -> Finge
     number = 0
     for content, label in zip(contents, labels, strict=True):
         found = blake2b(content, digest_size=16)
-        names = label if isinstance(label, tuple) else (label,)
-        found.update(b"\0" + "\1".join(names).encode("utf-8", "surrogatepass"))
+        found.update(b"\0" + "\1".join(list_classes(label)).encode("utf-8", "surrogatepass"))
         number = (number * _BASE + int.from_bytes(found.digest())) % _PRIME
     return Fingerprint(len(labels), number)
 

@@ -16,8 +16,7 @@ from spokeshave.budget.memory import give_back
 from spokeshave.budget.request import Feed, Reporter
 from spokeshave.budget.survey import draw
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.corpus.supply import Supply, open_supply
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.jobs.dataset import make_targets
 from spokeshave.jobs.fit import Finished
 from spokeshave.jobs.record import (
@@ -38,6 +37,7 @@ from spokeshave.jobs.summary import (
 from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.model import Model
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
+from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
 from spokeshave.utils.versions import list_versions
@@ -47,7 +47,7 @@ LOTS = 2  # added to the seed, for lots of their own
 
 @dataclass(frozen=True)
 class Files:
-    """Files to train on and to judge by, and how they are read: see `open_supply`."""
+    """Files to train on and to judge by, and how they are read: see `open_stream`."""
 
     paths: str | Path | Sequence[str | Path]
     test: str | Path | None = None
@@ -92,7 +92,7 @@ def run_budgeted(
     """
     settings, watch = settings or Settings(), stopwatch or Stopwatch()
     with (
-        open_supply(files.paths, **files.options) as supply,
+        open_stream(files.paths, **files.options) as supply,
         _open_test(files, supply, settings) as (test, name),
     ):
         if test is not None:
@@ -158,7 +158,7 @@ class Watching(Reporter):
 class Divided:
     """The documents of a supply that a lot says are held out, or all others."""
 
-    def __init__(self, supply: Supply, share: float, seed: int, *, is_test: bool) -> None:
+    def __init__(self, supply: DocumentStream, share: float, seed: int, *, is_test: bool) -> None:
         self._supply, self._share, self._seed, self._is_test = supply, share, seed, is_test
         self.is_text, self.is_multilabel = supply.is_text, supply.is_multilabel
         self.name, self.n_bytes, self.n_features = supply.name, supply.n_bytes, supply.n_features
@@ -194,14 +194,14 @@ def _take(batch: Texts | Vectors, chosen: NDArray[np.intp]) -> Texts | Vectors:
 
 @contextmanager
 def _open_test(
-    files: Files, supply: Supply, settings: Settings
+    files: Files, supply: DocumentStream, settings: Settings
 ) -> Iterator[tuple[Feed | None, str | None]]:
     """Give the documents to judge by, and what they are called, where there are some."""
     if files.test is not None:
-        with open_supply(files.test, **files.options) as test:
+        with open_stream(files.test, **files.options) as test:
             yield test, test.name
     elif supply.has_test:
-        with open_supply(files.paths, **files.options, part="test") as test:
+        with open_stream(files.paths, **files.options, part="test") as test:
             yield test, f"the test part of {supply.name}"
     elif settings.hold_out:
         yield Divided(supply, settings.hold_out, settings.seed, is_test=True), "held-out documents"
@@ -209,7 +209,7 @@ def _open_test(
         yield None, None
 
 
-def _check_test(test: Feed, supply: Supply, settings: Settings) -> None:
+def _check_test(test: Feed, supply: DocumentStream, settings: Settings) -> None:
     """Raise where the documents to judge by cannot be used, before anything is done."""
     if test.is_text != supply.is_text or test.is_multilabel != supply.is_multilabel:
         raise ValueError(

@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler, normalize
 
-from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.corpus.fingerprint import take_fingerprint
-from spokeshave.corpus.vectorizer import DocumentVectorizer
+from spokeshave.corpus.documents import Texts, Vectors, list_classes
+from spokeshave.corpus.fingerprint import compute_fingerprint
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 Documents: TypeAlias = "Texts | Vectors"
 
@@ -127,11 +127,11 @@ def prepare(
         raise ValueError("The test documents must be of the kind of the training documents.")
     labels = check_labels(train)
     names = list_names(labels)
-    fingerprint = str(take_fingerprint(train, labels))
+    fingerprint = str(compute_fingerprint(train, labels))
     if test is None and hold_out:
         train, test = _hold_out(train, hold_out, seed)
         labels = check_labels(train)
-    counts = Counter(name for label in labels for name in set(_as_tuple(label)))
+    counts = Counter(name for label in labels for name in set(list_classes(label)))
     given, given_test = _take_given(train), None if test is None else _take_given(test)
     kit = _make_rows(train, given, given_test, vectorizer, keep_values)
     y = make_targets(labels, names)
@@ -155,7 +155,7 @@ def list_names(labels: Sequence[Any]) -> list[str]:
     >>> list_names([("oak", "ash"), ("ash",)])
     ['ash', 'oak']
     """
-    names = sorted({name for label in labels for name in _as_tuple(label)})
+    names = sorted({name for label in labels for name in list_classes(label)})
     is_multilabel = bool(labels) and isinstance(labels[0], tuple)
     if len(names) < (1 if is_multilabel else 2):
         found = f"all are of class {names[0]!r}" if names else "none has a label"
@@ -188,10 +188,6 @@ def check_labels(documents: Documents) -> Sequence[Any]:
     if labels is None or not len(labels):
         raise ValueError("The documents must have labels.")
     return labels
-
-
-def _as_tuple(label: Any) -> tuple[str, ...]:
-    return label if isinstance(label, tuple) else (label,)
 
 
 def _find_targets(test: Documents, names: Sequence[str], y: Any) -> Any:
@@ -248,11 +244,11 @@ def _find_needed(
     labels: Sequence[Any], kept: NDArray[np.intp], held: NDArray[np.intp]
 ) -> list[int]:
     """Return the first of the documents held out of each class that has none left."""
-    known = {name for i in kept for name in _as_tuple(labels[i])}
+    known = {name for i in kept for name in list_classes(labels[i])}
     needed = []
     for i in held:
-        if not known.issuperset(_as_tuple(labels[i])):
-            known.update(_as_tuple(labels[i]))
+        if not known.issuperset(list_classes(labels[i])):
+            known.update(list_classes(labels[i]))
             needed.append(int(i))
     return needed
 

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curves.feature_curve import feature_curve
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.stability import Stability, stability
@@ -44,6 +43,7 @@ from spokeshave.ranking.criteria import Ranking, rank_features
 from spokeshave.selection.shaved_svc import ShavedSVC
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.svm.tuning import tune_C
+from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.timing import Stopwatch
 
 N_FOLDS = 5

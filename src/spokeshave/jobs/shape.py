@@ -11,7 +11,6 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, Normalizer, StandardScaler
 
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.jobs.dataset import Collection, Documents, prepare
 from spokeshave.jobs.fit import Finished, make_folds, pack_classifier
 from spokeshave.jobs.record import ClassRecord, JudgementRecord, ModelRecord, RunRecord, ShapeRecord
@@ -27,6 +26,7 @@ from spokeshave.jobs.summary import (
 from spokeshave.model.file import unpack_model
 from spokeshave.shaping.shaped_svc import ShapedSVC
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import write_share, write_size
 from spokeshave.utils.timing import Stopwatch
 

@@ -15,13 +15,13 @@ from sklearn.preprocessing import Binarizer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
-from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
 from spokeshave.selection.shaved_svc import ShavedSVC
 from spokeshave.shaping.shaped_svc import ShapedSVC
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 CLASSIFIERS = (
     *(ShavedSVC, ShapedSVC, DualLinearSVC),

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.corpus.chunks import split_chunks
-from spokeshave.corpus.markup import strip_markup
+from spokeshave.text.preprocess import split_chunks, strip_markup
 
 TOKEN = re.compile(r"[^\W_]+")
 MUCH_TEXT = 1 << 22  # characters: for less text, loading numba takes longer than it saves
@@ -90,8 +89,8 @@ class TextInput:
 
     def _find(self, documents: list[str]) -> Found:
         """Find the words of each document with the kernels."""
-        from spokeshave.corpus.spelling import encode_documents, make_alphabet
         from spokeshave.kernels.tokens import find_known
+        from spokeshave.text.encoding import encode_documents, make_alphabet
 
         text, ends = encode_documents(documents, without_markup=self.strip_markup)
         found: Found = find_known(text, ends, make_alphabet(), self._table)
@@ -134,8 +133,8 @@ class TextInput:
     @cached_property
     def _table(self) -> Any:
         """The words as a vocabulary for the kernels."""
-        from spokeshave.corpus.spelling import encode_documents, make_alphabet
         from spokeshave.kernels.tokens import empty_words, scan
+        from spokeshave.text.encoding import encode_documents, make_alphabet
 
         text, ends = encode_documents(["\n".join(self.names)], without_markup=False)
         return scan(text, ends, make_alphabet(), empty_words())[-1]

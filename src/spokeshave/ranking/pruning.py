@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from spokeshave.utils.validation import check_limits, find_limits, tidy
+from spokeshave.text.document_frequency import check_limits, find_limits
+from spokeshave.utils.validation import tidy
 
 
 class Pruned(NamedTuple):

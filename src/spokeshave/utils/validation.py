@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -115,35 +114,3 @@ def tidy(X: Any) -> sparse.csr_matrix:
         X.sum_duplicates()
         X.eliminate_zeros()
     return X
-
-
-def check_limits(min_df: Any, max_df: Any) -> None:
-    """Raise a ValueError if a limit is neither a number of documents nor a fraction."""
-    for name, limit in (("min_df", min_df), ("max_df", max_df)):
-        is_count = isinstance(limit, Integral) and int(limit) >= 1
-        is_share = isinstance(limit, float | np.floating) and 0 <= limit <= 1
-        if not is_count and not is_share:
-            raise ValueError(
-                f"{name} must be a whole number of documents, at least 1, or a fraction between "
-                f"0.0 and 1.0. Got {limit!r} instead."
-            )
-
-
-def find_limits(min_df: Any, max_df: Any, n_documents: int) -> tuple[float, float]:
-    """Return the smallest and largest document frequency of a feature.
-
-    Examples
-    --------
-    >>> find_limits(2, 0.5, n_documents=10)
-    (2.0, 5.0)
-    """
-    lowest, highest = (
-        float(limit if isinstance(limit, Integral) else limit * n_documents)
-        for limit in (min_df, max_df)
-    )
-    if highest < lowest:
-        raise ValueError(
-            f"max_df must allow at least min_df={min_df} of the {n_documents} documents. "
-            f"Got max_df={max_df} instead."
-        )
-    return lowest, highest

@@ -1,0 +1,90 @@
+"""The options with which a source is read, and the columns they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from spokeshave.corpus.bad_rows import BadRows, name_unit, quote
+
+Column: TypeAlias = "str | int"
+
+TABLES = ("csv", "tsv", "jsonl", "parquet")
+FORMATS = (*TABLES, "svmlight", "arff", "folders", "reuters")
+_FORMATS_OF_OPTION = {
+    "text": TABLES,
+    "label": (*TABLES, "arff"),
+    "label_separator": TABLES,
+    "encoding": ("csv", "tsv", "jsonl", "arff", "folders"),
+    "under": ("folders",),
+    "n_features": ("svmlight", "arff"),
+}
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """A file or folder, and the options of `load_source`; None where a value is to be guessed."""
+
+    path: Path
+    format: str
+    text: Column | None = None
+    label: Column | None = None
+    label_separator: str | None = None
+    encoding: str | None = None
+    under: str | None = None
+    bad_rows: str = "raise"
+    n_features: int | None = None
+
+    def check(self) -> None:
+        """Raise if an option is given that the format does not have."""
+        for option, formats in _FORMATS_OF_OPTION.items():
+            value = getattr(self, option)
+            if value is not None and self.format not in formats:
+                raise ValueError(
+                    f"{option} must be left out for {self.format}. Got {value!r} instead."
+                )
+
+    def make_bad_rows(self) -> BadRows:
+        """Return a new counter of malformed rows."""
+        return BadRows(self.path, self.bad_rows, name_unit(self.format))
+
+
+def check_choices(source: str | Path, format: str | None, bad_rows: str) -> None:
+    """Raise for a source without a name, an unknown format or an unknown policy for bad rows."""
+    BadRows(source, bad_rows)
+    if not str(source):
+        raise ValueError("source must name a file or folder, or be '-'. Got '' instead.")
+    if format is not None and format not in FORMATS:
+        choices = ", ".join(map(repr, FORMATS))
+        raise ValueError(f"format must be one of {choices}. Got {format!r} instead.")
+
+
+def check_batch_size(batch_size: object) -> None:
+    """Raise for a batch size that is not a positive integer."""
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"batch_size must be a positive integer. Got {batch_size!r} instead.")
+
+
+def check_column(column: Column | None) -> Column | None:
+    """Turn a position of a column that is given as a string into a number."""
+    if isinstance(column, str) and column.isascii() and column.isdecimal():
+        return int(column)
+    return column
+
+
+def show_column(column: Column | None) -> str:
+    """Name a column in a sentence."""
+    return f"column {quote(column) if isinstance(column, str) else column}"
+
+
+def mark_guess(is_guess: bool) -> str:
+    """Return the mark that follows a guessed value in a description."""
+    return " (guessed)" if is_guess else ""
+
+
+def describe_reading(parts: Iterable[str], is_multilabel: bool) -> str:
+    """Describe in one line how documents were read; empty parts are left out."""
+    several = "several labels per document" if is_multilabel else ""
+    return ", ".join(filter(None, [*parts, several]))

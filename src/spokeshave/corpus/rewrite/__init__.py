@@ -1,0 +1,1 @@
+"""Tables that are read row by row and written again with new columns, as `predict` does."""

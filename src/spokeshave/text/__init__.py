@@ -1,0 +1,1 @@
+"""Text to sparse rows: analysis, encoding and the vectorizer."""

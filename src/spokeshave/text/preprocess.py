@@ -1,0 +1,62 @@
+"""Raw text before it is tokenised: markup removed, and documents grouped into chunks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+
+# Comments, scripts and style sheets are removed with their content. An unclosed one ends with the
+# text, as in a browser. A tag is a name in angle brackets, so <a@b.org> and 1 < 2 are text.
+_MARKUP = re.compile(
+    r"""<(?: !--.*?(?:-->|\Z)
+          | (script|style)\b[^>]*(?:>.*?(?:</\1\s*>|\Z)|\Z)
+          | [!?][a-z\[][^<>]*>
+          | /?[a-z][\w:.-]*(?:\s[^<>]*)?/?> )""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+
+
+def strip_markup(text: str) -> str:
+    """Return the text with each tag or comment replaced by a space and entities decoded.
+
+    Examples
+    --------
+    >>> strip_markup("<p class=lead>Salt &amp; pepper</p>")
+    ' Salt & pepper '
+    >>> strip_markup("1 < 2, said <ann@example.org>")
+    '1 < 2, said <ann@example.org>'
+    """
+    if "<" in text:
+        text = _MARKUP.sub(" ", text)
+    return unescape(text)
+
+
+def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterator[list[str]]:
+    """Yield lists of documents of about ``size`` characters each.
+
+    Errors call the documents by the name in ``parameter``.
+
+    Examples
+    --------
+    >>> list(split_chunks(["ash", "oak", "yew"], 6, "documents"))
+    [['ash', 'oak'], ['yew']]
+    """
+    if isinstance(documents, str | bytes):
+        problem = f"{parameter} must be an iterable of strings."
+        raise ValueError(f"{problem} Got a single string instead.")
+    chunk: list[str] = []
+    n_characters = 0
+    for number, document in enumerate(documents):
+        if not isinstance(document, str):
+            raise ValueError(
+                f"{parameter} must be strings. Got {type(document).__name__} at position "
+                f"{number} instead."
+            )
+        chunk.append(document)
+        n_characters += len(document)
+        if n_characters >= size:
+            yield chunk
+            chunk, n_characters = [], 0
+    if chunk:
+        yield chunk
