@@ -56,7 +56,7 @@ FLOORS = [
         *("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint"),
         *("agreement", "figures", "frames", "sizes", "stopwatch", "versions", "whole_files"),
     ),
-    ("documents",),
+    ("documents", "warmup"),
     ("pruning",),
     ("corpus", "one_vs_rest", "solver", "evaluation", "record", "settings"),
     ("svm", "path", "curve", "learning", "inputs", "fingerprint"),

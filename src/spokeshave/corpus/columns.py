@@ -94,8 +94,9 @@ def guess_columns(
     sample = read_sample(path, format, encoding, sides.values())
     found = _find_sides(sample, sides)
     if not found.keys() >= sides.keys():
-        wish = " and ".join(f"which is the {side}" for side in sides if side not in found)
-        raise CorpusError(path, f"say {wish}; {sample.describe()}")
+        missing = [side for side in sides if side not in found]
+        wish = " and ".join(f"which is the {side}" for side in missing)
+        raise CorpusError(path, f"say {wish}; {sample.describe()}", parameters=missing)
     columns = {side: sample.spell(found[side].place) for side in sides}
     reason = _explain(sample, {side: found[side] for side in sides})
     return Columns(columns["text"], columns.get("label"), sample.names is not None, reason)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from spokeshave.corpus.files import undecodable
-from spokeshave.errors import CorpusError
+from spokeshave.errors import EncodingError
 
 USUAL, OLD = "utf-8", "latin-1"
 
@@ -33,10 +32,8 @@ def read_decoded(read: Callable[[str], _Read], asked: str | None) -> tuple[_Read
         return read(asked), asked
     try:
         return read(USUAL), USUAL
-    except CorpusError as error:
-        if error.problem != undecodable(error.path, USUAL, 0).problem:
-            raise
-    return read(OLD), OLD
+    except EncodingError:
+        return read(OLD), OLD
 
 
 def is_guessed(encoding: str, asked: str | None) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import IO, TYPE_CHECKING
 
-from spokeshave.errors import CorpusError
+from spokeshave.errors import CorpusError, EncodingError
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -122,10 +122,10 @@ def find_codec(encoding: str, path: str | Path) -> str:
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def undecodable(path: str | Path, encoding: str, line: int) -> CorpusError:
-    """Say that a file is not written in the encoding it was read with."""
+def undecodable(path: str | Path, encoding: str, line: int) -> EncodingError:
+    """Return the error of a file that is not in the encoding it was read with."""
     problem = f"the text is not {encoding}; pass the right one, for example encoding='latin-1'"
-    return CorpusError(path, problem, line)
+    return EncodingError(path, problem, line)
 
 
 def require_file(path: str | Path) -> None:

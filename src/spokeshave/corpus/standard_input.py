@@ -99,7 +99,7 @@ def call_by_name(folder: Path, name: str) -> Iterator[None]:
         file, *members = Path(error.path).relative_to(folder).parts
         problem = error.problem.replace(str(folder / file), name)
         where = ", ".join([name, "/".join(members)] if members else [name])
-        raise CorpusError(where, problem, error.line) from None
+        raise type(error)(where, problem, error.line, error.parameters) from None
 
 
 def _copy(stream: IO[bytes], name: str, path: Path) -> None:

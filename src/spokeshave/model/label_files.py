@@ -15,7 +15,7 @@ from spokeshave.corpus.files import open_text, require_file, strip_compression
 from spokeshave.corpus.formats import guess_format
 from spokeshave.corpus.sinks import open_sink
 from spokeshave.corpus.streams import Stream, open_stream
-from spokeshave.errors import NoDocumentsError
+from spokeshave.errors import CorpusError, NoDocumentsError
 from spokeshave.model.inputs import TextInput
 from spokeshave.model.model import Model
 
@@ -250,8 +250,9 @@ def check_kind(model: Model, source: str, format: str) -> bool:
     reads_text = isinstance(model.input, TextInput)
     if reads_text != (format in STREAMED):
         kinds = "texts" if reads_text else "vectors, as svmlight or arff"
-        hint = "; say with --format what it is" if source == PIPE else ""
-        raise ValueError(f"{source}: the model reads {kinds}, and this is {format}{hint}")
+        parameters = ["format"] if source == PIPE else []
+        problem = f"the model reads {kinds}, and this is {format}"
+        raise CorpusError(source, problem, parameters=parameters)
     return reads_text
 
 
