@@ -91,13 +91,15 @@ def run(spokeshave, environment, tmp_path_factory):
 
     def run(*arguments, folder=None, stdin=b"", has_report=True, **more):
         # Drawing charts takes longer than all the rest, so most runs do without.
-        hidden = {"PYTHONPATH": str(without if has_report else without_charts)}
+        hidden = more.pop("PYTHONPATH", str(without if has_report else without_charts))
+        paths = filter(None, [hidden, os.environ.get("PYTHONPATH")])
+        more |= {"PYTHONPATH": os.pathsep.join(paths)}
         done = subprocess.run(
             [spokeshave, *map(str, arguments)],
             cwd=folder,
             input=stdin,
             capture_output=True,
-            env=environment | hidden | more,
+            env=environment | more,
         )
         out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode()
         return SimpleNamespace(code=done.returncode, out=out, err=err, raw=done.stdout)

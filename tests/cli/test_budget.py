@@ -105,8 +105,8 @@ def test_it_says_what_it_is_going_to_do_and_what_it_did(fitted):
     assert record.headline in lines
     assert HEADLINE.fullmatch(record.headline).groups() == ("29", "29", "240", None)
     assert report == (
-        "note: no report was written, as there is no memory left for it; "
-        "try: spokeshave report trees.run.json"
+        "note: no report was written, for lack of memory; "
+        "to write it: spokeshave report trees.run.json"
     )
     assert not any(line.startswith("report ") for line in lines)
     assert "\x1b" not in fitted.out + fitted.err
@@ -289,9 +289,9 @@ def test_a_full_disk_is_one_sentence(spokeshave, environment, trees, tmp_path):
 # Refused.
 
 
-ALONE = " has no part in a run with --memory. Leave it out."
+ALONE = " does not apply with --memory. Leave it out."
 SIZE = "--memory must be a number of bytes, or text such as '512MB', '2GB' or '1.5GiB'. Got "
-TOGETHER = "--nonzeros and --work go with --memory. Give --memory as well."
+TOGETHER = "--nonzeros and --work need --memory. Give --memory as well."
 REFUSED = [
     (("--memory", "x"), f"{SIZE}'x' instead."),
     (("--memory", "0"), f"{SIZE}'0' instead."),
@@ -311,7 +311,7 @@ REFUSED = [
     ((*MEMORY, "--cuts", "log"), f"--cuts{ALONE}"),
     ((*MEMORY, "--measure", "f1"), f"--measure{ALONE}"),
     ((*MEMORY, "--stability"), f"--stability{ALONE}"),
-    ((*MEMORY, "--C", "auto"), "--C must be a number in a run with --memory. Got 'auto' instead."),
+    ((*MEMORY, "--C", "auto"), "--C must be a number with --memory. Got 'auto' instead."),
     ((*MEMORY, "--by", "x"), "--by must be one of normal, "),
     ((*MEMORY, "--weighting", "x"), "--weighting must be one of binary, counts, tfidf. Got 'x' "),
     ((*MEMORY, "--tolerance", "1"), "--tolerance must be from 0 to below 1. Got 1 instead."),
@@ -374,7 +374,8 @@ def test_after_a_malformed_row_is_mended_the_same_command_works(call, trees):
 
 
 def test_a_share_that_holds_nothing_out_is_refused(call, trees):
-    assert "--hold-out" in refuse(call, trees, *MEMORY, "--hold-out", "0.000001")
+    line = refuse(call, trees, *MEMORY, "--hold-out", "0.000001")
+    assert line.startswith("spokeshave: --hold-out must be large enough to hold out a document. ")
 
 
 def test_malformed_rows_may_be_left_out_and_are_counted(call, trees):

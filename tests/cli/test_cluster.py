@@ -19,8 +19,8 @@ from distributed import KilledWorker
 from made_clusters import start_workers
 from spokeshave import load_model
 from spokeshave.cli import run as run_here
-from spokeshave.cli.cluster import name_parts
-from spokeshave.cli.steps import Steps
+from spokeshave.cli.fit import name_parts
+from spokeshave.cli.progress import Steps
 from spokeshave.cluster import connect, workers
 from spokeshave.jobs.record import read_record
 
@@ -58,7 +58,7 @@ def call(client, monkeypatch, capsys, tmp_path):
         assert address == "tcp://host:8786"
         yield client
 
-    monkeypatch.setattr("spokeshave.cli.cluster.connect", find)
+    monkeypatch.setattr("spokeshave.cluster.connect", find)
     monkeypatch.setitem(sys.modules, "vl_convert", None)  # drawing charts takes long
     monkeypatch.chdir(tmp_path)
 
@@ -169,9 +169,9 @@ def test_columns_that_cannot_be_guessed_are_asked_for_by_their_options(refuse, t
     assert sentence.endswith("; pass --text and --label")
 
 
-ALONE = " has no part in a run with --cluster. Leave it out."
-OF_A_CURVE = " has no part in a run with --nonzeros. Leave it out."
-TABLES = "--cluster reads tables and vectors, many of them where the name has a * in it, and this "
+ALONE = " does not apply with --cluster. Leave it out."
+OF_A_CURVE = " does not apply with --nonzeros. Leave it out."
+TABLES = "--cluster reads tables and vectors, or a pattern of such files, and this "
 SIZE = "--memory must be a number of bytes, or text such as '512MB', '2GB' or '1.5GiB'. Got "
 REFUSED = [
     (("fit", "PARTS", "--work", "x"), f"--work{ALONE}"),
@@ -181,15 +181,15 @@ REFUSED = [
     (("fit", ""), "--cluster reads files that every worker can open. Got '' instead."),
     (("fit", "."), f".: {TABLES}is a folder; "),
     (("fit", "PARTS", "--test", "."), f".: {TABLES}is a folder; "),
-    (("fit", "x.tar.gz"), f"x.tar.gz: {TABLES}is a collection of many; "),
-    (("fit", "reut2-*.sgm"), f"reut2-*.sgm: {TABLES}is a collection of many; "),
+    (("fit", "x.tar.gz"), f"x.tar.gz: {TABLES}is a collection of documents in many files; "),
+    (("fit", "reut2-*.sgm"), f"reut2-*.sgm: {TABLES}is a collection of documents in many files; "),
     (("fit", "PARTS", "--format", "folders"), "--format must be csv, tsv, jsonl, parquet, "),
     (("fit", "PARTS", "--memory", "x"), f"{SIZE}'x' instead."),
     (("fit", "PARTS", "--nonzeros", "0"), "--nonzeros must be a positive number. Got 0 instead."),
     (("fit", "PARTS", "--nonzeros", "3", "--method", "warm"), f"--method{OF_A_CURVE}"),
     (("fit", "PARTS", "--nonzeros", "3", "--cuts", "log"), f"--cuts{OF_A_CURVE}"),
     (("fit", "PARTS", "--nonzeros", "3", "--stability"), f"--stability{OF_A_CURVE}"),
-    (("fit", "PARTS", "--nonzeros", "3", "--C", "auto"), "--C must be a number in a run with "),
+    (("fit", "PARTS", "--nonzeros", "3", "--C", "auto"), "--C must be a number with --nonzeros. "),
     (("fit", "PARTS", "--out", "no/x"), "no: there is no such folder to write to; make it first"),
     (("predict", "MODEL", "--out", "x"), "--cluster labels files that every worker can open. Got "),
     (("predict", "MODEL", "PARTS"), "--out must name a folder with --cluster: "),
@@ -238,7 +238,9 @@ def test_a_zip_of_folders_is_for_one_machine(refuse, tmp_path):
     with zipfile.ZipFile(tmp_path / "trees.zip", "w") as archive:
         archive.writestr("oak/1", "acorn")
         archive.writestr("ash/1", "winged seed")
-    assert refuse("fit", "trees.zip").startswith(f"trees.zip: {TABLES}is a collection of many; ")
+    assert refuse("fit", "trees.zip").startswith(
+        f"trees.zip: {TABLES}is a collection of documents in many files; "
+    )
 
 
 def test_a_pattern_that_matches_nothing(refuse, fitted, tmp_path):
@@ -249,15 +251,15 @@ def test_a_pattern_that_matches_nothing(refuse, fitted, tmp_path):
 
 @pytest.mark.parametrize("address", ["local:0", "local:x", "local:", "local", "local:-1", "", "x:"])
 def test_addresses_that_are_none(refuse, monkeypatch, fitted, parts, address):
-    monkeypatch.setattr("spokeshave.cli.cluster.connect", connect)
+    monkeypatch.setattr("spokeshave.cluster.connect", connect)
     sentence = refuse("fit", parts, address=address)
-    assert sentence.startswith("--cluster must be local: and a number of workers from 1 on, ")
+    assert sentence.startswith("--cluster must be local: and a number of workers, such as ")
     assert sentence.endswith(f" Got {address!r} instead.")
     assert refuse("predict", fitted.model, parts, "-o", "x", address=address) == sentence
 
 
 def test_an_address_where_there_is_no_scheduler(refuse, monkeypatch, parts):
-    monkeypatch.setattr("spokeshave.cli.cluster.connect", connect)
+    monkeypatch.setattr("spokeshave.cluster.connect", connect)
     monkeypatch.setattr(workers, "TIMEOUT", "200ms")
     sentence = refuse("fit", parts, address="tcp://127.0.0.1:1")
     assert sentence == (
@@ -270,8 +272,8 @@ def test_workers_that_die_one_after_the_other_are_one_sentence(refuse, monkeypat
     def lose(*arguments, **options):
         raise KilledWorker("task", None, 3)
 
-    monkeypatch.setattr("spokeshave.cli.cluster.connect", connect)
-    monkeypatch.setattr("spokeshave.cli.cluster.fit_on_cluster", lose)
+    monkeypatch.setattr("spokeshave.cluster.connect", connect)
+    monkeypatch.setattr("spokeshave.cluster.fit_on_cluster", lose)
     monkeypatch.setattr(workers, "_find", nullcontext)
     sentence = refuse("fit", parts, address="tcp://host:8786")
     assert sentence.startswith("The cluster lost 4 workers one after the other at the same task, ")

@@ -70,7 +70,7 @@ def test_a_row_for_each_sparsity(runs):
     done = runs["sparse"]
     assert (done.code, done.err) == (0, "")
     head, names, *rows = done.out.strip().splitlines()[:8]
-    assert "nonzeros per document at most, and words kept per class" in head
+    assert "; cuts in nonzeros per document; words kept per class, on average" in head
     assert names.split()[0] == "nonzeros"
     assert [row.split()[0] for row in rows] == ["2.5", "5", "10", "20", "40", "80"]
     assert sum("← chosen" in row for row in rows) == 1

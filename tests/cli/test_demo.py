@@ -38,7 +38,7 @@ def test_it_shaves_much_and_loses_little(demo, record):
 
 def test_it_says_how_well_it_does_and_on_which_words(demo, record):
     judged = record.model.judgement
-    assert f"judged on {judged.n_documents:,} documents: held-out documents" in demo.done.out
+    assert f"tested on {judged.n_documents:,} documents: held-out documents" in demo.done.out
     cells = [line.split() for line in demo.done.out.splitlines()]
     for model in (record.model, record.full_model):
         found = model.judgement

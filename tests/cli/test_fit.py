@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from spokeshave import load_model
-from spokeshave.cli.fit import choose_prefix
+from spokeshave.cli.results import choose_prefix
 from spokeshave.jobs.record import read_record
 
 HEADLINE = re.compile(

@@ -55,7 +55,11 @@ CASES = [
     (["rank", "SOURCE", "--by", "x"], "--by must be one of "),
     (["rank", "SOURCE", "--top", "0"], "Invalid value for '--top': 0 is not in the range"),
     (["shape"], "Missing argument 'source'."),
-    (["shape", "SOURCE", "--C", "auto"], "--C must be a number where features are shaped. Got "),
+    (["shape", "SOURCE", "--C", "0"], "--C must be a positive number. Got 0.0 instead."),
+    (
+        ["shape", "SOURCE", "--C", "auto"],
+        "Invalid value for '--C' / '-C': 'auto' is not a ",
+    ),
     (["demo", "--seed", "-1"], "Invalid value for '--seed'"),
     (["demo", "--n-jobs", "0"], "--n-jobs must be a number of threads"),
     (["demo", "--out", "nowhere/x"], "nowhere: there is no such folder to write to; "),

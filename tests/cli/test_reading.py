@@ -56,7 +56,7 @@ def test_an_archive_in_two_parts_of_two_classes(runs):
     assert done.code == 0, done.err
     note = "there are training and test documents under 'trees-train' and 'trees-test'"
     assert f"note: news.tar.gz: {note}\n" in done.err
-    assert "judged on 40 documents: the test part of news.tar.gz" in done.out.splitlines()
+    assert "tested on 40 documents: the test part of news.tar.gz" in done.out.splitlines()
     record = read_record(folder / "news.run.json")
     assert (record.data.n_documents, record.data.n_test) == (160, 40)
     assert len(record.words) == len(record.curves[0].names) == 1

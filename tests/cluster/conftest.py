@@ -7,8 +7,9 @@ import pytest
 from deaths import Deadly
 from made_clusters import PATIENCE, start_workers
 from made_parts import make_collection, write_parts
-from spokeshave.budget.kernels import is_compiled, prepare
-from spokeshave.cli.kernels import COMPILING, describe_preparation, prepare_kernels
+from spokeshave.budget.warmup import exercise as exercise_budget
+from spokeshave.cli.progress import exercise as exercise_fit
+from spokeshave.warmup import is_compiled, warm_up
 
 
 @pytest.fixture(scope="session")
@@ -17,11 +18,11 @@ def kernels():
 
     Most of the time nothing is left to do.
     """
-    if describe_preparation() == COMPILING:
-        prepare_kernels()
+    if not is_compiled(exercise_fit):
+        warm_up(exercise_fit)
     for has_values in (False, True):
-        if not is_compiled(is_text=True, has_values=has_values):
-            prepare(is_text=True, has_values=has_values)
+        if not is_compiled(exercise_budget, is_text=True, has_values=has_values):
+            warm_up(exercise_budget, is_text=True, has_values=has_values)
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,12 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 
 from made_parts import make_collection, write_parts
 from spokeshave.cluster.parts import expand, look
-from spokeshave.cluster.reading import FilePart, Kind, Reading, Side, read_range
+from spokeshave.cluster.reading import FilePart, Kind, Reading, Side, open_part, read_range
 from spokeshave.errors import CorpusError, NoDocumentsError
 
 TEXTS = Kind(is_text=True, is_multilabel=False, text="text", label="label")
@@ -107,3 +108,17 @@ def test_patterns_stand_for_files_in_the_order_of_their_names(folder):
     assert expand("one.csv") == ["one.csv"]
     with pytest.raises(CorpusError, match="no file has such a name"):
         expand(str(folder / "*.parquet"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "svm"])
+def test_a_part_can_be_read_as_it_was_understood(tmp_path, suffix):
+    path = tmp_path / f"part.{suffix}"
+    frame = polars.DataFrame({"body": ["old oak", "grey ash"], "queue": ["oak", "ash"]})
+    if suffix == "parquet":
+        frame.write_parquet(path)
+    else:
+        path.write_text("oak 1:1\nash 2:1\n" if suffix == "svm" else frame.write_csv())
+    pinned = look(FilePart(str(path), {})).pinned
+    with open_part(FilePart(str(path), pinned)) as supply:
+        labels = [label for batch in supply.read_batches() for label in batch.labels]
+    assert labels == ["oak", "ash"]

@@ -267,7 +267,7 @@ def test_classes_that_a_model_does_not_know_are_errors(finished, tmp_path):
 
 
 def test_a_share_that_holds_nothing_out_is_told_of(folder):
-    with pytest.raises(ValueError, match="held out"):
+    with pytest.raises(ValueError, match="hold_out must be large enough to hold out a document"):
         run_budgeted(Files(folder / "trees.csv"), BUDGET, settings=replace(SETTINGS, hold_out=1e-9))
 
 

@@ -473,4 +473,4 @@ def test_a_cut_chosen_on_the_test_set_is_said_to_be(open_page):
     )
     page = open_page(render_report(record))
     assert page.read("#curve-note").startswith("Measured on the test set.")
-    assert "flatters it" in page.read("#curve-note.warning")
+    assert "optimistic" in page.read("#curve-note.warning")

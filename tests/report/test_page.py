@@ -7,16 +7,32 @@ import re
 import sys
 from dataclasses import asdict, replace
 from html.parser import HTMLParser
+from math import inf, nan
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from records import HOSTILE, make_bare_record, make_record
 from spokeshave.jobs.record import read_record, write_record
+from spokeshave.report import page as module
 from spokeshave.report import render_report
-from spokeshave.report.bundle import bundle_javascript
-from spokeshave.report.page import SCRIPTS, STYLES
+from spokeshave.report.page import (
+    SCRIPTS,
+    STYLES,
+    bundle_javascript,
+    embed_json,
+    hash_script,
+    name_curves,
+)
 
 MEGABYTE = 1_000_000
+CURVE = make_record(n_classes=3, n_methods=1).curves[0]
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda parts: st.lists(parts) | st.dictionaries(st.text(), parts),
+)
 
 
 class Elements(HTMLParser):
@@ -133,8 +149,62 @@ def test_every_script_and_style_is_in_the_page():
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])
 def test_a_missing_package_is_named_in_one_sentence(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    for module in ("charts", "bundle"):
-        monkeypatch.delitem(sys.modules, f"spokeshave.report.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, "spokeshave.report.charts", raising=False)
+    monkeypatch.setattr(module, "bundle_javascript", bundle_javascript.__wrapped__)
     with pytest.raises(ImportError, match=r"pip install 'spokeshave\[report\]'") as caught:
         render_report(make_bare_record())
     assert "\n" not in str(caught.value)
+
+
+def test_the_library_can_stand_in_a_script_element():
+    bundle = bundle_javascript()
+    assert "</script" not in bundle.lower()
+    assert "<!--" not in bundle
+    assert "\r" not in bundle  # a browser would read it as another character than was hashed
+
+
+def test_the_library_is_bundled_once():
+    assert bundle_javascript() is bundle_javascript()
+
+
+@settings(deadline=None, max_examples=50)
+@given(values)
+def test_what_is_written_reads_back(value):
+    assert json.loads(embed_json(value)) == value
+
+
+@settings(deadline=None, max_examples=50)
+@given(values)
+def test_nothing_written_is_markup(value):
+    assert not set(embed_json(value)) & set("<>&\u2028\u2029")
+
+
+@pytest.mark.parametrize("unknown", [nan, inf, -inf])
+def test_what_is_not_finite_is_not_known(unknown):
+    assert embed_json({"values": [1.0, unknown]}) == '{"values":[1.0,null]}'
+
+
+def test_numbers_have_no_more_digits_than_are_shown():
+    assert embed_json([0.123456789, 123456789]) == "[0.1234568,123456789]"
+
+
+def test_other_scripts_have_other_hashes():
+    assert hash_script("a") != hash_script("b")
+    assert hash_script("ä").startswith("'sha256-")
+
+
+@pytest.mark.parametrize(
+    ("ways", "names"),
+    [
+        ([], []),
+        ([("mask", "normal")], ["mask"]),
+        ([("mask", "normal"), ("sv_set", "normal")], ["mask", "sv set"]),
+        (
+            [("mask", "normal"), ("mask", "information_gain")],
+            ["mask by normal", "mask by information gain"],
+        ),
+        ([("mask", "normal")] * 3, ["mask", "mask (2)", "mask (3)"]),
+    ],
+)
+def test_a_name_says_what_tells_a_curve_from_others(ways, names):
+    assert name_curves([replace(CURVE, method=method, by=by) for method, by in ways]) == names

@@ -87,5 +87,5 @@ def test_a_number_beyond_all_floats_gets_one_sentence():
 
 
 def test_the_sentence_names_the_parameter():
-    with pytest.raises(ValueError, match="room must be a number of bytes"):
-        parse_size("much", "room")
+    with pytest.raises(ValueError, match="limit must be a number of bytes"):
+        parse_size("much", "limit")

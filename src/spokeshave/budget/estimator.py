@@ -19,11 +19,11 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spokeshave.budget.kernels import is_compiled, prepare
 from spokeshave.budget.request import Feed, Reporter, Request
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import Result, run
 from spokeshave.budget.survey import Survey
+from spokeshave.budget.warmup import exercise
 from spokeshave.budget.workplace import Workplace
 from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.options import Column
@@ -42,6 +42,7 @@ from spokeshave.utils.checkpoint import describe, digest
 from spokeshave.utils.formatting import parse_size
 from spokeshave.utils.validation import binarize, check_targets, tidy
 from spokeshave.utils.versions import list_versions
+from spokeshave.warmup import is_compiled, warm_up
 
 TOLERANCE = 0.001
 ROWS = 4096  # of a matrix that are taken at a time
@@ -293,9 +294,9 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         vectorizer = self.check_vectorizer()
         self._check_parameters(make_svc(self.estimator, self.n_jobs, self.random_state))
         has_values = not feed.is_text or vectorizer.weighting != "binary"
-        if not is_compiled(is_text=feed.is_text, has_values=has_values):
+        if not is_compiled(exercise, is_text=feed.is_text, has_values=has_values):
             reporter.say("kernels are compiled first; that takes a minute, once")
-        prepare(is_text=feed.is_text, has_values=has_values)
+        warm_up(exercise, is_text=feed.is_text, has_values=has_values)
         request = self.make_request(feed, norm)
         with self._open_workplace(feed, request) as workplace:
             request = replace(request, seed=workplace.remember("seed", request.seed))

@@ -1,4 +1,4 @@
-"""The command line: one verb per file, each loading what it needs when it is called."""
+"""The command line: one verb per file; each imports what it needs when it is called."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Annotated
 
 import typer
 
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
+OPTIONS = {"address": "--cluster", "nonzeros_per_document": "--nonzeros"}  # with another name
 
 VERBS = ("demo", "fit", "curve", "rank", "shape", "predict", "inspect", "report")
 
 
 def make_app(arguments: Sequence[str]) -> typer.Typer:
-    """Return the command line with the one verb that is asked for, or with all.
+    """Return the command line with the verb that is called, or with all of them.
 
-    A verb that is not called need not be loaded: a prediction starts in half the time.
+    Importing only one verb halves the time that a prediction takes to start.
     """
     app = typer.Typer(
         help="Find how few features a linear text classifier needs, without retraining it.",
@@ -29,8 +30,8 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
         rich_markup_mode="markdown",  # lines of a docstring are joined
         callback=root,
     )
-    asked = arguments[0] if arguments else ""
-    for verb in [asked] if asked in VERBS else VERBS:
+    called = arguments[0] if arguments else ""
+    for verb in [called] if called in VERBS else VERBS:
         app.command()(getattr(import_module(f"spokeshave.cli.{verb}"), verb))
     return app
 
@@ -42,41 +43,58 @@ def main() -> None:
 
 def run() -> int:
     """Run the command line and return its exit code."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what cannot be shown ends no long run
+    if isinstance(sys.stdout, TextIOWrapper):  # a missing character must not end a long run
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = make_app(sys.argv[1:])(standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except (BrokenPipeError, SystemExit) as ended:
-        # The parser of options turns a broken pipe into an exit; others are meant.
+        # Click turns a broken pipe into SystemExit; any other SystemExit is intended.
         if isinstance(ended, SystemExit) and not isinstance(ended.__context__, BrokenPipeError):
             raise
-        # Whoever read the output has had enough. What is still buffered has nowhere to go.
+        # The reader of the output has closed the pipe. Discard what is still buffered.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if hasattr(error, "format_message"):  # of the parser of options
+        if hasattr(error, "format_message"):  # an error of Click
             return _explain(error.format_message(), BAD_INPUT)
-        is_missing_extra = type(error) is ImportError  # a module of ours would be another kind
+        is_missing_extra = type(error) is ImportError  # not ModuleNotFoundError, which is a bug
         if isinstance(error, ValueError | OSError) or is_missing_extra:
-            return _explain(_word(error), BAD_INPUT)
+            return _explain(describe_error(error), BAD_INPUT)
         raise
-    if code == INTERRUPTED:  # which is also what the parser of options makes of an interrupt
+    if code == INTERRUPTED:  # Click returns this code as well
         return _explain("interrupted; nothing was left half-written", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
-def _word(error: Exception) -> str:
-    """Return what an error says, without the number that the system has for it."""
-    if isinstance(error, OSError) and error.strerror:
+def describe_error(error: Exception) -> str:
+    """Return the message of an error of the library, with options instead of parameters.
+
+    Examples
+    --------
+    >>> from spokeshave.errors import ParameterError
+    >>> describe_error(ParameterError("hold_out", "must be below 1. Got 2 instead."))
+    '--hold-out must be below 1. Got 2 instead.'
+    """
+    from spokeshave.errors import CorpusError, ParameterError
+
+    if isinstance(error, ParameterError):
+        return f"{_name_option(error.parameter)} {error.problem}"
+    if isinstance(error, CorpusError) and error.parameters:
+        return f"{error}; pass {' and '.join(map(_name_option, error.parameters))}"
+    if isinstance(error, OSError) and error.strerror:  # without the error number
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
 
 
+def _name_option(parameter: str) -> str:
+    return OPTIONS.get(parameter, "--" + parameter.replace("_", "-"))
+
+
 def _explain(sentence: str, code: int) -> int:
-    if sentence:  # there is none where the help was shown instead
+    if sentence:  # empty if the help was shown instead
         print(f"spokeshave: {sentence}", file=sys.stderr)
     return code
 

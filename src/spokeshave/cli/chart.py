@@ -1,4 +1,4 @@
-"""A curve drawn in characters: one row per cut, for any terminal or file."""
+"""A curve as a chart in characters, with one row per cut, for any terminal or file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 GAP = "  "
 SHORTEST_BAR, LONGEST_BAR = 12, 60
-FINE, COARSE = 0.01, 0.1  # what the axis may begin and end at multiples of
-WIDEST_FINE = 0.3
+FINE, COARSE = 0.01, 0.1  # the axis begins and ends at multiples of one of them
+WIDEST_FINE = 0.3  # largest range of values for the fine axis
 
 
 class Glyphs(NamedTuple):
-    """What a chart is drawn with; ``blocks`` fill more and more of a cell, the last one all."""
+    """The characters of a chart; ``blocks`` fill a cell from one eighth to all of it."""
 
     blocks: str
     shade: str
@@ -33,7 +33,7 @@ class _Axis(NamedTuple):
 
 
 def choose_glyphs(encoding: str) -> Glyphs:
-    """Return block characters where the encoding has them, and plain ASCII otherwise.
+    """Return block characters if the encoding has them, and ASCII otherwise.
 
     Examples
     --------
@@ -60,29 +60,29 @@ def draw_chart(
     width: int = 80,
     glyphs: Glyphs = BLOCKS,
 ) -> list[str]:
-    """Return the lines of a chart: a head with the range of the bars, a row per cut, a legend.
+    """Return the lines of a chart: a header with the range of the bars, a row per cut, a legend.
 
-    Bars need not begin at zero: the head says where they do. Those more than one standard error
-    below the best are shaded, so the first that is not is the smallest cut within it.
+    Bars need not begin at zero; the header shows the range. Bars more than one standard error below
+    the best are shaded, so the first solid bar is the smallest cut within one standard error.
 
     Parameters
     ----------
     fractions : sequence of float
-        Share of the features that each cut keeps.
+        Share of the features kept at each cut.
     values, errors : sequence of float
-        A measure between 0 and 1 at each cut, and its standard error; NaN where there is none.
+        A measure between 0 and 1 at each cut, and its standard error; NaN if unknown.
     n_features : sequence of float
-        Features kept, on average.
+        Mean number of features kept at each cut.
     chosen : int
-        Number of the cut to mark.
+        Index of the cut to mark.
     measure, unit : str
-        What the values and the features are called.
+        Names of the values and of the features.
     cuts : sequence of str, optional
-        What the cuts are called, under the name of them all; percents of the features by default.
+        Header and labels of the cuts; percentages of the features by default.
     width : int, default=80
-        Characters in a line, at most, unless fewer than the numbers and a short bar need.
+        Largest width of a line, unless the numbers and a short bar need more.
     glyphs : Glyphs
-        What to draw with.
+        The characters to draw with.
 
     Returns
     -------
@@ -131,13 +131,13 @@ def _join(*columns: Sequence[str]) -> list[str]:
 
 
 def _find_best(values: Sequence[float]) -> int | None:
-    """Return the number of the highest value, the first of equals, if any is known."""
+    """Return the index of the highest value, the first of several, or None if all are unknown."""
     known = [cut for cut, value in enumerate(values) if not isnan(value)]
     return max(known, key=values.__getitem__, default=None)
 
 
 def _find_passing(values: Sequence[float], errors: Sequence[float], best: int | None) -> float:
-    """Return one standard error less than the best value."""
+    """Return the best value less one standard error."""
     if best is None:
         return 0.0
     return values[best] - (0.0 if isnan(errors[best]) else errors[best])
@@ -155,7 +155,7 @@ def _mark(cut: int, chosen: int, best: int | None, glyphs: Glyphs) -> str:
 
 
 def _set_axis(values: Sequence[float], n_cells: int) -> _Axis:
-    """Return a range from below the lowest value, or zero, to the highest, in round numbers."""
+    """Return an axis from below the lowest value to the highest, in round numbers."""
     known = [value for value in values if not isnan(value)] or [0.0]
     step = FINE if max(known) - min(known) <= WIDEST_FINE else COARSE
     low = max(ceil(round(min(known) / step, 6)) - 1, 0)

@@ -1,4 +1,4 @@
-"""``spokeshave curve``: quality at every cut, by every method asked for."""
+"""``spokeshave curve``: quality at every cut, by one or more methods."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from spokeshave.cli import options
 from spokeshave.cli.chart import choose_glyphs, draw_chart
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.reading import Reading, read_documents
+from spokeshave.cli.reading import ReadOptions, read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ def curve(
 ) -> None:
     """Measure quality at every cut, without writing a model.
 
-    By cross-validation, or on test documents where there are some: what is then the best cut was
-    chosen on them. With --json there is a line for each method, class and cut.
+    Quality is measured by cross-validation, or on the test documents if there are any; the best
+    cut is then chosen on the test documents. With --json, prints a line for each method, class and
+    cut.
 
     Example: spokeshave curve tickets.csv --method mask,warm --against sparsity
     """
@@ -60,7 +61,7 @@ def curve(
         seed=seed,
         n_jobs=n_jobs,
     )
-    reading = Reading(
+    reading = ReadOptions(
         source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
     collection, curves = _trace(reading, settings, printer)
@@ -73,19 +74,19 @@ def curve(
 
 
 def _trace(
-    reading: Reading, settings: Any, printer: Printer
+    reading: ReadOptions, settings: Any, printer: Printer
 ) -> tuple[Collection, list[FeatureCurve]]:
-    from spokeshave.cli.steps import Steps, prepare_job
+    from spokeshave.cli.progress import Steps, plan_job
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
-        given = steps.run("reading", read_documents, reading, printer)
-        # Slow: bad input is told without it.
+        loaded = steps.run("reading", read_documents, reading, printer)
+        # Slow; bad input is reported without it.
         from spokeshave.jobs.fit import list_steps, make_collection, pose, trace_curves
 
         shares = list_steps(settings, has_test=False)
         del shares["training the model"]
-        prepare_job(steps, shares)
-        collection = steps.run("making rows", make_collection, given.train, given.test, settings)
+        plan_job(steps, shares)
+        collection = steps.run("making rows", make_collection, loaded.train, loaded.test, settings)
         svc = pose(collection, settings, steps)
         return collection, trace_curves(collection, svc, settings, steps, on_test=True)
 
@@ -113,7 +114,7 @@ def _list_lines(found: FeatureCurve, names: list[str]) -> list[dict[str, Any]]:
 
 
 def _clear(value: Any) -> float | None:
-    """Return a number as JSON has it, which knows no NaN."""
+    """Return a number for JSON, which has no NaN."""
     return None if value != value else float(value)
 
 
@@ -127,7 +128,7 @@ def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> Non
     chosen = found.smallest_within(name=measure) if n_folds > 1 else best
     where = f"on the {found.evaluated_on}" if n_folds == 1 else f"{n_folds}-fold cross-validation"
     is_sparsity = found.against == "sparsity"
-    limit = "nonzeros per document at most, and " if is_sparsity else ""
+    limit = "cuts in nonzeros per document; " if is_sparsity else ""
     printer.say()
     printer.say(
         f"{found.method}, ranked by {found.by}, {where}; {limit}{unit} kept per class, on average",
@@ -142,7 +143,7 @@ def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> Non
         measure=name_measure("macro", measure),
         unit=unit,
         cuts=["nonzeros", *(f"{cut:.4g}" for cut in found.cuts)] if is_sparsity else None,
-        width=printer.console.width if printer.console.is_terminal else 100,
+        width=printer.width,
         glyphs=choose_glyphs(printer.console.encoding),
     )
     for line in lines:

@@ -1,31 +1,28 @@
-"""``spokeshave fit``: the whole job, from labelled documents to a model, a record and a report."""
+"""``spokeshave fit``: from labelled documents to a model, a record and a report."""
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
-from collections.abc import Callable
-from dataclasses import asdict
+import re
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
-from spokeshave.cli.chart import choose_glyphs, draw_chart
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.reading import Given, Reading, read_documents
-from spokeshave.cli.settings import make_settings
+from spokeshave.cli.reading import Loaded, ReadOptions, describe_command, read_documents
+from spokeshave.cli.results import choose_prefix, report_run, write_results
+from spokeshave.cli.settings import make_settings, parse_limits, refuse_curve_options
 
 if TYPE_CHECKING:
     from spokeshave.jobs.fit import Finished
-    from spokeshave.jobs.record import RunRecord
     from spokeshave.jobs.settings import Settings
 
-N_CLASSES = 30  # shown on a terminal; the report has all
-N_WORDS = 5
+Results = tuple["Finished", dict[str, Path]]
+
+CONNECTING = "connecting"
+REPORT = 160_000_000  # bytes of memory that rendering a report takes
+WILDCARDS = re.compile(r"[-_.]*(?:\[[^\]]*\]|[*?])+")
 
 
 def fit(
@@ -35,38 +32,16 @@ def fit(
     label_separator: options.LabelSeparator = None,
     test: options.Test = None,
     hold_out: options.HoldOut = 0.0,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            rich_help_panel=options.OUTPUT,
-            help="Where to write: OUT.model, OUT.run.json, OUT.html. [default: the name of the "
-            "source, here]",
-        ),
-    ] = None,
+    out: options.Out = None,
     method: options.Method = "mask",
     by: options.By = "normal",
     cuts: options.Cuts = "paper",
     C: options.Cost = "1",
     measure: options.Measure = "best_f1",
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=options.JOB,
-            help="How much less than the best will do; one standard error by default.",
-        ),
-    ] = None,
+    tolerance: options.Tolerance = None,
     weighting: options.Weighting = "binary",
     min_df: options.MinDf = 2,
-    stability: Annotated[
-        bool,
-        typer.Option(
-            "--stability",
-            rich_help_panel=options.JOB,
-            help="Compare masked and retrained models as well.",
-        ),
-    ] = False,
+    stability: options.Stability = False,
     memory: options.Memory = None,
     nonzeros: options.Nonzeros = None,
     work: options.Work = None,
@@ -82,11 +57,10 @@ def fit(
 ) -> None:
     """Find the smallest model that is as good as the best, and write it.
 
-    Reads, vectorizes and trains, measures quality at every cut by cross-validation, chooses the
-    smallest cut within one standard error of the best, and trains the final model on what it
-    keeps. Writes the model, the record of the run, and a report to open in a browser. With
-    --memory it says what it is going to do, and trains on everything in no more memory than that.
-    With --cluster workers do all of it.
+    Measures quality at every cut by cross-validation, chooses the smallest cut within one standard
+    error of the best, and trains the final model on the features it keeps. Writes the model, the
+    record of the run, and a report to open in a browser. With --memory, trains on all documents in
+    limited memory. With --cluster, runs on the workers of a Dask cluster.
 
     Example: spokeshave fit tickets.csv --text body --label queue
     """
@@ -105,224 +79,203 @@ def fit(
         seed=seed,
         n_jobs=n_jobs,
     )
-    reading = Reading(
+    reading = ReadOptions(
         source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
+    results = _run(reading, settings, memory, nonzeros, work, cluster, out, printer)
+    report_run(*results, printer)
+
+
+def _run(
+    reading: ReadOptions,
+    settings: Settings,
+    memory: str | None,
+    nonzeros: float | None,
+    work: str | None,
+    cluster: str | None,
+    out: str | None,
+    printer: Printer,
+) -> Results:
+    """Run the job where its options say: in this process, in limited memory, or on a cluster."""
     if cluster is not None:
-        from spokeshave.cli.cluster import check_parts, fit_parts, make_limits, name_parts
+        import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
 
         check_parts(reading, work)
-        limits = make_limits(memory, nonzeros, settings)
-        prefix = choose_prefix(out, name_parts(source))
-        report_run(*fit_parts(cluster, reading, settings, limits, prefix, printer), printer)
-        return
-    prefix = choose_prefix(out, source)
+        limits = parse_limits(memory, nonzeros)
+        if nonzeros is not None:
+            refuse_curve_options(settings, "--nonzeros")
+        prefix = choose_prefix(out, name_parts(reading.source))
+        return fit_parts(cluster, reading, settings, limits, prefix, printer)
+    prefix = choose_prefix(out, reading.source)
     if memory is not None:
-        from spokeshave.cli.budget import check_alone, make_budget, run_budget
-
-        check_alone(method=method, cuts=cuts, C=C, measure=measure, stability=stability)
-        budget = make_budget(memory, nonzeros, work, prefix)
-        report_run(*run_budget(reading, settings, budget, prefix, printer), printer)
-        return
+        refuse_curve_options(settings, "--memory")
+        folder = choose_work_folder(work, prefix)
+        limits = parse_limits(memory, nonzeros)
+        return fit_in_memory(reading, settings, limits, folder, prefix, printer)
     if nonzeros is not None or work is not None:
-        raise ValueError("--nonzeros and --work go with --memory. Give --memory as well.")
-    report_run(*run_fit(partial(read_documents, reading), settings, prefix, printer), printer)
+        raise ValueError("--nonzeros and --work need --memory. Give --memory as well.")
+    return fit_documents(partial(read_documents, reading), settings, prefix, printer)
 
 
-def choose_prefix(out: str | None, source: str, ending: str = "") -> Path:
-    """Return where to write, without the ends of the names; it must be possible to write there.
-
-    Examples
-    --------
-    >>> str(choose_prefix(None, "data/tickets.csv.gz"))
-    'tickets'
-    """
-    name = (_strip_suffixes(Path(os.path.abspath(source)).name) or "spokeshave") + ending
-    prefix = Path(out.removesuffix(".model")) if out else Path(name)
-    if out and (out.endswith("/") or prefix.is_dir()):
-        prefix = prefix / name
-    if not prefix.parent.is_dir():
-        raise ValueError(f"{prefix.parent}: there is no such folder to write to; make it first")
-    if not os.access(prefix.parent, os.W_OK):
-        raise ValueError(f"{prefix.parent}: writing to this folder is not permitted")
-    for path in name_files(prefix).values():
-        if path.is_dir():
-            raise ValueError(f"{path}: this is a folder; name another place with --out")
-    return prefix
-
-
-def name_files(prefix: Path) -> dict[str, Path]:
-    """Return the files that a run leaves: the model, the record and the report."""
-    ends = {"model": ".model", "record": ".run.json", "report": ".html"}
-    return {name: prefix.with_name(prefix.name + end) for name, end in ends.items()}
-
-
-def _strip_suffixes(name: str) -> str:
-    from spokeshave.corpus.files import strip_compression
-
-    stem = strip_compression(name).stem
-    return stem.removesuffix(".tar") if stem != "-" else ""
-
-
-def run_fit(
-    read: Callable[[Printer], Given], settings: Settings, prefix: Path, printer: Printer
-) -> tuple[Finished, dict[str, Path]]:
-    """Read documents, run the whole job, and write what it leaves."""
-    from spokeshave.cli.steps import Steps, prepare_job
+def fit_documents(
+    read: Callable[[Printer], Loaded], settings: Settings, prefix: Path, printer: Printer
+) -> Results:
+    """Read documents, run the whole job in this process, and write the results."""
+    from spokeshave.cli.progress import Steps, plan_job
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
-        given = steps.run("reading", read, printer)
-        from spokeshave.jobs.fit import list_steps, run_job  # slow: bad input is told without it
+        loaded = steps.run("reading", read, printer)
+        from spokeshave.jobs.fit import (  # slow; bad input is reported without it
+            list_steps,
+            run_job,
+        )
 
-        shares = list_steps(settings, has_test=given.test is not None)
-        prepare_job(steps, {**shares, "writing": 3.0})
-        origin = given.describe(describe_command())
+        shares = list_steps(settings, has_test=loaded.test is not None)
+        plan_job(steps, {**shares, "writing": 3.0})
         finished = run_job(
-            given.train, given.test, settings=settings, origin=origin, stopwatch=steps
+            loaded.train, loaded.test, settings=settings, origin=loaded.origin, stopwatch=steps
         )
         written = steps.run("writing", write_results, finished, prefix, printer)
     return finished, written
 
 
-def report_run(finished: Finished, written: dict[str, Path], printer: Printer) -> None:
-    """Print what a run found, and where it is."""
-    if printer.as_json:
-        emit_run(finished.record, written, printer)
-    elif not printer.is_quiet:
-        show_run(finished.record, printer)
-        show_files(finished.record, written, printer)
+def choose_work_folder(work: str | None, prefix: Path) -> Path:
+    """Return the folder for temporary files."""
+    folder = Path(work) if work else prefix.with_name(prefix.name + ".work")
+    if not folder.parent.is_dir():
+        raise ValueError(f"{folder.parent}: there is no such folder to work in; make it first")
+    return folder
 
 
-def describe_command() -> str:
-    """Return the command as it was typed."""
-    return shlex.join(["spokeshave", *sys.argv[1:]])
+def fit_in_memory(
+    reading: ReadOptions,
+    settings: Settings,
+    limits: dict[str, Any],
+    folder: Path,
+    prefix: Path,
+    printer: Printer,
+) -> Results:
+    """Train in limited memory, and write the results."""
+    from spokeshave.budget.memory import give_back, measure_resident
+    from spokeshave.cli.progress import Steps
+    from spokeshave.jobs.budget import Files, list_budget_steps, run_budgeted
+    from spokeshave.jobs.settings import Budget
+
+    files = Files(reading.source, reading.test, reading.list_parameters())
+    with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
+        shares = list_budget_steps(settings, has_test=reading.test is not None)
+        steps.plan({**shares, "writing": 0.5})
+        finished = run_budgeted(
+            files,
+            Budget(**limits, folder=folder),
+            settings=settings,
+            command=describe_command(),
+            stopwatch=steps,
+            say=printer.note,
+        )
+        give_back()
+        can_render = limits["memory"] - measure_resident() > REPORT
+        written = steps.run(
+            "writing", write_results, finished, prefix, printer, can_render=can_render
+        )
+    return finished, written
 
 
-def write_results(
-    finished: Finished, prefix: Path, printer: Printer, *, has_room: bool = True
-) -> dict[str, Path]:
-    """Write the model, the record, and the report where it can be made and there is room for it."""
-    from spokeshave.jobs.record import write_record
-    from spokeshave.utils.atomic import write_atomic
-
-    written = name_files(prefix)
-    write_atomic(written["model"], finished.content)
-    write_record(finished.record, written["record"])
-    if not has_room:
-        command = shlex.join(["spokeshave", "report", str(written["record"])])
-        printer.note(f"no report was written, as there is no memory left for it; try: {command}")
-        del written["report"]
-        return written
-    try:
-        from spokeshave.report import render_report
-
-        page = render_report(finished.record)
-    except ImportError as error:
-        printer.note(f"no report was written: {error}")
-        del written["report"]
-    else:
-        write_atomic(written["report"], page.encode("utf-8"))
-    return written
+def check_parts(reading: ReadOptions, work: str | None) -> None:
+    """Raise for options and documents that only one machine can read."""
+    for option, value in {"--work": work, "--under": reading.under}.items():
+        if value is not None:
+            raise ValueError(f"{option} does not apply with --cluster. Leave it out.")
+    if reading.format in ("folders", "reuters"):
+        raise ValueError(
+            "--format must be csv, tsv, jsonl, parquet, svmlight or arff with --cluster. "
+            f"Got {reading.format} instead."
+        )
+    for source in (reading.source, reading.test):
+        if source is not None:
+            _check_files(source)
 
 
-def emit_run(record: RunRecord, written: dict[str, Path], printer: Printer) -> None:
-    """Print the result for machines; the record has all of it."""
-    found = asdict(record)
-    names = ("headline", "data", "settings", "choice", "cuts", "model", "full_model")
-    printer.emit(
-        {
-            **{name: found[name] for name in names},
-            "seconds": record.making.seconds,
-            "files": {name: str(path) for name, path in written.items()},
-        }
-    )
-
-
-def show_run(record: RunRecord, printer: Printer) -> None:
-    """Print what a run found: the curve, the choice, the judgement, and the strongest words."""
-    glyphs = choose_glyphs(printer.console.encoding)
-    data = record.data
-    printer.say(
-        f"{data.n_documents:,} documents, {len(record.classes):,} classes, "
-        f"{data.n_features:,} {data.unit}, {data.per_document:.0f} of them in a document"
-    )
-    show_curve(record, printer)
-    printer.say()
-    printer.say(record.headline.replace("±", glyphs.plus_minus), style="bold")
-    show_judgements(record, printer)
-    show_words(record, printer)
-
-
-def show_curve(record: RunRecord, printer: Printer) -> None:
-    """Draw the curve that the choice was made from, in characters."""
-    from spokeshave.utils.formatting import name_measure
-
-    choice, cuts = record.choice, record.cuts
-    if choice is None or cuts is None:
-        return
-    found = record.curves[0].measures[choice.measure]
-    values = found.macro if choice.average == "macro" else found.micro
-    errors = (found.macro_error if choice.average == "macro" else found.micro_error) or []
-    nan = float("nan")
-    printer.say()
-    glyphs = choose_glyphs(printer.console.encoding)
-    lines = draw_chart(
-        record.curves[0].fractions,
-        [nan if value is None else value for value in values],
-        [nan if error is None else error for error in errors] or [nan] * len(values),
-        cuts.n_features,
-        chosen=choice.index,
-        measure=name_measure(choice.average, choice.measure),
-        unit=record.data.unit,
-        width=printer.console.width if printer.console.is_terminal else 100,
-        glyphs=glyphs,
-    )
-    for number, line in enumerate(lines):
-        printer.say(line, style="bold" if number == 1 + choice.index else None)
-
-
-def show_judgements(record: RunRecord, printer: Printer) -> None:
-    """Print how the final model does on documents it has not seen, and what it is compared with."""
-    rows = [
-        [
-            model.made_by,
-            *(f"{value:.3f}" for value in (found.accuracy, found.macro_f1, found.micro_f1)),
-            f"{model.n_features:,}",
-            f"{model.n_weights:,}",
-        ]
-        for model in (record.model, record.full_model)
-        if model is not None and (found := model.judgement) is not None
-    ]
-    if rows and (judged := record.model.judgement) is not None:
-        printer.say()
-        printer.say(f"judged on {judged.n_documents:,} documents: {judged.judged_on}")
-        printer.tabulate(
-            ["", "accuracy", "macro-F1", "micro-F1", record.data.unit, "weights"], rows
+def _check_files(source: str) -> None:
+    if not source or source == "-":
+        given = "standard input" if source else "''"
+        raise ValueError(f"--cluster reads files that every worker can open. Got {given} instead.")
+    if Path(source).is_dir() or _is_collection(source):
+        kind = "a folder" if Path(source).is_dir() else "a collection of documents in many files"
+        raise ValueError(
+            f"{source}: --cluster reads tables and vectors, or a pattern of such files, and this "
+            f"is {kind}; leave out --cluster, or write the documents as a table"
         )
 
 
-def show_words(record: RunRecord, printer: Printer) -> None:
-    """Print the strongest words for each class."""
-    if not record.words:
-        return
-    printer.say()
-    rows = [
-        [words.name, " ".join(word.name for word in words.positive[:N_WORDS])]
-        for words in record.words[:N_CLASSES]
-    ]
-    printer.tabulate(["class", f"strongest {record.data.unit}"], rows, n_left=2)
-    if len(record.words) > N_CLASSES:
-        printer.say(f"and {len(record.words) - N_CLASSES:,} more classes, in the report")
+def _is_collection(source: str) -> bool:
+    """Return whether the name or the content is that of an archive, of folders or of SGML."""
+    from spokeshave.corpus.sniff import ARCHIVE, guess_format, name_format
+
+    format = name_format(source)
+    if format is None and Path(source).is_file():
+        format = guess_format(source)
+    return format in (ARCHIVE, "folders", "reuters")
 
 
-def show_files(record: RunRecord, written: dict[str, Path], printer: Printer) -> None:
-    """Print where everything is, and what to try next."""
-    printer.say()
-    for name, path in written.items():
-        printer.say(f"{name:7} {path}")
-    model = shlex.quote(str(written["model"]))
-    command = f"echo 'a text to classify' | spokeshave predict {model} -"
-    if record.data.unit != "words":
-        command = f"spokeshave inspect {model}"
-    printer.say()
-    printer.say(f"Try: {command}")
+def name_parts(source: str) -> str:
+    """Return the name of a pattern of files without its wildcards, to name the results after.
+
+    Examples
+    --------
+    >>> name_parts("s3://bucket/parts-*.parquet"), name_parts("tickets/*.csv.gz")
+    ('parts.parquet', 'tickets')
+    """
+    address = next((link for link in source.split("::") if "://" in link), source)
+    *folders, name = address.rpartition("://")[2].rstrip("/").split("/")
+    plain = WILDCARDS.sub("", name).lstrip("-_")
+    if not plain or (plain.startswith(".") and name != plain):  # at most the suffix is left
+        plain = WILDCARDS.sub("", folders[-1]) if folders else ""
+    return plain or "-"
+
+
+def list_shares(settings: Settings, *, has_test: bool) -> list[Mapping[str, float]]:
+    """Return the likely shares of the steps, and of the alternative.
+
+    The alternative is for documents that do not fit in the memory of a worker.
+    """
+    from spokeshave.jobs.fit import list_steps
+
+    whole = list_steps(settings, has_test=has_test)
+    whole.pop("comparing normals", None)
+    reduced = {"ranking": 3.0, "reducing": 4.0, "training": 5.0}
+    if "judging it" in whole:
+        reduced["judging it"] = 1.0
+    last = {"writing": 1.0}
+    return [{CONNECTING: 1.0, "counting": 2.0, **whole, **last}, {**reduced, **last}]
+
+
+def fit_parts(
+    address: str,
+    reading: ReadOptions,
+    settings: Settings,
+    limits: dict[str, Any],
+    prefix: Path,
+    printer: Printer,
+) -> Results:
+    """Run the whole job on a cluster, and write the results on this machine."""
+    from spokeshave.cli.progress import Steps
+    from spokeshave.cluster import connect, fit_on_cluster
+
+    with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
+        steps.plan(*list_shares(settings, has_test=reading.test is not None))
+        steps.begin(CONNECTING)
+        with connect(address) as client:
+            finished = fit_on_cluster(
+                client,
+                reading.source,
+                test=reading.test,
+                settings=settings,
+                command=describe_command(),
+                stopwatch=steps,
+                say=printer.note,
+                **limits,
+                **reading.list_parameters(),
+            )
+        written = steps.run("writing", write_results, finished, prefix, printer)
+    return finished, written

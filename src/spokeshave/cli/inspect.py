@@ -1,11 +1,9 @@
-"""``spokeshave inspect``: what is in a model file, and why it says what it says."""
+"""``spokeshave inspect``: the content of a model file, and the reasons for its predictions."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
@@ -15,17 +13,13 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
-    explain: Annotated[
-        str | None, typer.Option(help="A text: which words decide what it is, and how much.")
-    ] = None,
-    of_class: Annotated[
-        str | None, typer.Option("--class", help="This class only.", show_default=False)
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many words of each class.")] = 10,
+    model: options.ModelFile,
+    explain: options.Explain = None,
+    of_class: options.OfClass = None,
+    top: options.Top = 10,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what a model knows, or explain what it makes of a text.
+    """Show the content of a model file, or explain its prediction for a text.
 
     Example: spokeshave inspect tickets.model --explain "The screen stays black"
     """
@@ -58,12 +52,12 @@ def _explain(model: Model, text: str, of_class: str | None, top: int, printer: P
     rest = found.score - found.intercept - sum(word.weight for word in found.words)
     if found.n_words > len(found.words):
         rows.append([f"{found.n_words - len(found.words):,} more words", f"{rest:+.3f}"])
-    rows.append(["whatever the text", f"{found.intercept:+.3f}"])
+    rows.append(["intercept", f"{found.intercept:+.3f}"])
     printer.tabulate(["word", "adds"], rows)
 
 
 def _find_class(model: Model, name: str | None) -> Any:
-    """Return the class that is written like this; classes may be numbers."""
+    """Return the class with this name; classes may be numbers."""
     if name is None:
         return None
     found = {str(label): label for label in model.classes_.tolist()}
@@ -81,7 +75,9 @@ def _summarize(model: Model, path: Path, of_class: str | None, top: int) -> dict
     rows = names[1:] if model.is_binary_ else names
     wanted = None if of_class is None else str(_find_class(model, of_class))
     if wanted is not None and wanted not in rows:
-        raise ValueError(f"--class must be {rows[0]!r}: its words against are those for the other.")
+        raise ValueError(
+            f"--class must be {rows[0]!r}: the words against it are those for the other class."
+        )
     reads = (
         {"kind": "text", "weighting": given.weighting, "strip_markup": given.strip_markup}
         if isinstance(given, TextInput)
@@ -111,10 +107,10 @@ def _list_strongest(model: Model, k: int, top: int) -> dict[str, list[dict[str, 
     return {
         side: [
             {"word": model.feature_names_[features[i]], "weight": float(weights[i])}
-            for i in places
+            for i in indices
             if weights[i] * sign > 0
         ]
-        for side, places, sign in (("for", order[::-1][:top], 1), ("against", order[:top], -1))
+        for side, indices, sign in (("for", order[::-1][:top], 1), ("against", order[:top], -1))
     }
 
 

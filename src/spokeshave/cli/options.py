@@ -1,4 +1,4 @@
-"""Options that mean the same in every command."""
+"""The options of the commands: each is declared once, with its help."""
 
 from __future__ import annotations
 
@@ -14,22 +14,38 @@ CRITERIA = (
 )
 AGAINST = ("features", "sparsity")
 MEASURES = ("best_f1", "f1", "auc", "accuracy", "precision_at_20")
-DOCUMENTS, JOB, BUDGET, OUTPUT = "Documents", "Job", "Budget", "Output"  # panels of the help
-CLUSTER = "Cluster"
+WEIGHTINGS = ("binary", "counts", "tfidf")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "svmlight", "arff", "folders", "reuters")
+PREDICTED = ("text", "csv", "tsv", "jsonl", "parquet", "svmlight", "arff")
+WRITTEN = ("csv", "tsv", "jsonl", "parquet")
+SCORES = ("none", "best", "all")
+# Panels of the help.
+DOCUMENTS, JOB, BUDGET, OUTPUT = "Documents", "Job", "Budget", "Output"
+CLUSTER = "Cluster"
 
 Source = Annotated[
     str,
     typer.Argument(
-        help="Labelled documents: csv, tsv, jsonl, parquet, svmlight, arff, a folder of folders, "
-        "or Reuters' SGML; plain or compressed; - for standard input.",
+        help="Labelled documents: csv, tsv, jsonl, parquet, svmlight, arff, a folder with one "
+        "folder per class, or Reuters SGML; plain or compressed; - for standard input.",
         show_default=False,
     ),
+]
+ModelFile = Annotated[str, typer.Argument(help="A model file.", show_default=False)]
+NewSource = Annotated[
+    str,
+    typer.Argument(
+        help="Documents: csv, tsv, jsonl, parquet, or text with one document per line; plain or "
+        "compressed; - for standard input. A model of vectors reads svmlight and arff.",
+    ),
+]
+Record = Annotated[
+    str, typer.Argument(help="The record of a run, as written by fit.", show_default=False)
 ]
 Text = Annotated[
     str | None,
     typer.Option(
-        help="Column of the texts; a position from 0 where there is no header.",
+        help="Column of the texts: its name, or its position from 0 if there is no header.",
         rich_help_panel=DOCUMENTS,
     ),
 ]
@@ -39,53 +55,60 @@ Label = Annotated[
 LabelSeparator = Annotated[
     str | None,
     typer.Option(
-        help="What stands between the labels of a document that may have several.",
-        rich_help_panel=DOCUMENTS,
+        help="Separator of the labels, if a document may have several.", rich_help_panel=DOCUMENTS
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Format, where the name does not tell: " + ", ".join(FORMATS) + ".",
+        help="Format, if the name does not tell: " + ", ".join(FORMATS) + ".",
         autocompletion=lambda: list(FORMATS),
         rich_help_panel=DOCUMENTS,
     ),
 ]
+NewFormat = Annotated[
+    str | None,
+    typer.Option(
+        help="Format of the input, if the name does not tell: " + ", ".join(PREDICTED) + ". "
+        "[default on standard input: text]",
+        autocompletion=lambda: list(PREDICTED),
+        rich_help_panel=DOCUMENTS,
+    ),
+]
 Encoding = Annotated[
-    str | None, typer.Option(help="Encoding, where it is not UTF-8.", rich_help_panel=DOCUMENTS)
+    str | None, typer.Option(help="Encoding, if it is not UTF-8.", rich_help_panel=DOCUMENTS)
 ]
 Under = Annotated[
     str | None,
     typer.Option(
-        help="Folder inside an archive that holds the folders of classes.",
+        help="Folder inside an archive that contains the folders of the classes.",
         rich_help_panel=DOCUMENTS,
     ),
 ]
 SkipBadRows = Annotated[
     bool,
     typer.Option(
-        "--skip-bad-rows",
-        help="Leave malformed rows out and count them.",
-        rich_help_panel=DOCUMENTS,
+        "--skip-bad-rows", help="Skip malformed rows and count them.", rich_help_panel=DOCUMENTS
     ),
 ]
 Test = Annotated[
     str | None,
     typer.Option(
-        help="Documents to judge by, in the same form as the others.", rich_help_panel=DOCUMENTS
+        help="Test documents, in the same format as the others.", rich_help_panel=DOCUMENTS
     ),
 ]
 HoldOut = Annotated[
     float,
     typer.Option(
-        help="Share of the documents to hold out and judge by, as 0.2.", rich_help_panel=DOCUMENTS
+        help="Share of the documents to hold out as test documents, such as 0.2.",
+        rich_help_panel=DOCUMENTS,
     ),
 ]
 Method = Annotated[
     str,
     typer.Option(
-        help="How features are cut: mask, sv_set, exact, warm, rfe; several with commas, the "
-        "first decides.",
+        help="How to get a model at each cut: mask, sv_set, exact, warm, rfe; several separated by "
+        "commas, of which the first decides.",
         autocompletion=lambda: list(METHODS),
         rich_help_panel=JOB,
     ),
@@ -93,7 +116,7 @@ Method = Annotated[
 By = Annotated[
     str,
     typer.Option(
-        help="What features are ranked by: " + ", ".join(CRITERIA) + ".",
+        help="Criterion that ranks the features: " + ", ".join(CRITERIA) + ".",
         autocompletion=lambda: list(CRITERIA),
         rich_help_panel=JOB,
     ),
@@ -101,22 +124,22 @@ By = Annotated[
 Cuts = Annotated[
     str,
     typer.Option(
-        help="Cuts: 'paper', 'log', fractions as 0.1,0.5,1 or counts as 100,1000.",
+        help="Cuts: 'paper', 'log', fractions such as 0.1,0.5,1 or counts such as 100,1000.",
         rich_help_panel=JOB,
     ),
 ]
 CurveCuts = Annotated[
     str,
     typer.Option(
-        help="Cuts: 'paper', 'log', fractions as 0.1,0.5,1 or counts as 100,1000; against "
-        "sparsity nonzeros per document, 2.5,5,10,20,40,80 by default.",
+        help="Cuts: 'paper', 'log', fractions such as 0.1,0.5,1 or counts such as 100,1000. With "
+        "--against sparsity: nonzeros per document, 2.5,5,10,20,40,80 by default.",
         rich_help_panel=JOB,
     ),
 ]
 Against = Annotated[
     str,
     typer.Option(
-        help="What cuts are numbers of: features, or sparsity (nonzeros per document).",
+        help="Unit of the cuts: features, or sparsity (nonzeros per document).",
         autocompletion=lambda: list(AGAINST),
         rich_help_panel=JOB,
     ),
@@ -124,56 +147,83 @@ Against = Annotated[
 Cost = Annotated[
     str,
     typer.Option(
-        "--C", "-C", help="Cost of a training error, or auto to choose it.", rich_help_panel=JOB
+        *("--C", "-C"),
+        help="Cost of a training error, or 'auto' to choose it by cross-validation.",
+        rich_help_panel=JOB,
     ),
+]
+FixedCost = Annotated[
+    float, typer.Option("--C", "-C", help="Cost of a training error.", rich_help_panel=JOB)
 ]
 Measure = Annotated[
     str,
     typer.Option(
-        help="What to look at: " + ", ".join(MEASURES) + ".",
+        help="Quality measure: " + ", ".join(MEASURES) + ".",
         autocompletion=lambda: list(MEASURES),
+        rich_help_panel=JOB,
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        help="Accepted loss of quality against the best cut. [default: one standard error; 0.001 "
+        "with --memory]",
         rich_help_panel=JOB,
     ),
 ]
 Weighting = Annotated[
     str,
     typer.Option(
-        help="Value of a word: binary, counts or tfidf.",
-        autocompletion=lambda: ["binary", "counts", "tfidf"],
+        help="Value of a word in a document: binary, counts or tfidf.",
+        autocompletion=lambda: list(WEIGHTINGS),
         rich_help_panel=JOB,
     ),
 ]
 MinDf = Annotated[
     int,
     typer.Option(
-        min=1, metavar="INT", help="Fewest documents that a word must be in.", rich_help_panel=JOB
+        min=1,
+        metavar="INT",
+        help="Ignore words that are in fewer documents than this.",
+        rich_help_panel=JOB,
     ),
 ]
-Seed = Annotated[
-    int, typer.Option(min=0, metavar="INT", help="Seed of everything random.", rich_help_panel=JOB)
+Stability = Annotated[
+    bool,
+    typer.Option(
+        "--stability",
+        help="Also compare masked and retrained models at each cut.",
+        rich_help_panel=JOB,
+    ),
 ]
+Seed = Annotated[int, typer.Option(min=0, metavar="INT", help="Random seed.", rich_help_panel=JOB)]
 Jobs = Annotated[int, typer.Option(help="Threads; -1 for all cores.", rich_help_panel=JOB)]
+Top = Annotated[int, typer.Option(min=1, help="How many features to list for each class.")]
+OfClass = Annotated[str | None, typer.Option("--class", help="Only this class.")]
+Explain = Annotated[
+    str | None, typer.Option(help="A text: list the words that decide its label, with weights.")
+]
 Memory = Annotated[
     str | None,
     typer.Option(
-        help="Memory the whole run may take, as 2GB: features are ranked on what fits, and the "
-        "model is trained on everything. With --cluster, what a task may take.",
+        help="Memory limit of the whole run, such as 2GB: features are ranked on a sample that "
+        "fits, and the model is trained on all documents. With --cluster, the limit of a task.",
         rich_help_panel=BUDGET,
     ),
 ]
 Nonzeros = Annotated[
     float | None,
     typer.Option(
-        help="With --memory or --cluster: features that documents keep, on average; as many as fit "
-        "by default.",
+        help="With --memory or --cluster: how many features a document keeps, on average. "
+        "[default: as many as fit]",
         rich_help_panel=BUDGET,
     ),
 ]
 Work = Annotated[
     str | None,
     typer.Option(
-        help="With --memory: a new folder for temporary files, from which a run that was killed "
-        "goes on. [default: OUT.work]",
+        help="With --memory: a new folder for temporary files, from which the same command resumes "
+        "after it was killed. [default: OUT.work]",
         rich_help_panel=BUDGET,
     ),
 ]
@@ -181,15 +231,74 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Run on a Dask cluster: the address of its scheduler, as tcp://host:8786, or local:2 "
-        "for two workers here. They open the files, whose name may have a * for many in it, or be "
-        "an address as 's3://bucket/part-*.parquet'.",
+        help="Run on a Dask cluster: the address of its scheduler, such as tcp://host:8786, or "
+        "local:2 for two workers on this machine. Workers open the files; their name may be a "
+        "pattern with * or a URL, such as 's3://bucket/part-*.parquet'.",
         rich_help_panel=CLUSTER,
     ),
 ]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print JSON, for machines.", rich_help_panel=OUTPUT)
+Out = Annotated[
+    str | None,
+    typer.Option(
+        *("--out", "-o"),
+        help="Prefix of the files to write: OUT.model, OUT.run.json, OUT.html. [default: the name "
+        "of the source, in the current folder]",
+        rich_help_panel=OUTPUT,
+    ),
+]
+ShapedOut = Annotated[
+    str | None,
+    typer.Option(
+        *("--out", "-o"),
+        help="Prefix of the files to write: OUT.model, OUT.run.json, OUT.html. [default: the name "
+        "of the source with -shaped, in the current folder]",
+        rich_help_panel=OUTPUT,
+    ),
+]
+NewOut = Annotated[
+    str | None,
+    typer.Option(
+        *("--out", "-o"),
+        help="File to write; with --cluster, a folder. [default: standard output]",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Page = Annotated[
+    str | None,
+    typer.Option(*("--out", "-o"), help="The page. [default: the name of the record, .html]"),
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        help="Format of the output: csv, tsv, jsonl or parquet. [default: that of the input]",
+        autocompletion=lambda: list(WRITTEN),
+        rich_help_panel=OUTPUT,
+    ),
+]
+Scores = Annotated[
+    str,
+    typer.Option(
+        help="Scores to add: none, best or all.",
+        autocompletion=lambda: list(SCORES),
+        rich_help_panel=OUTPUT,
+    ),
+]
+Probability = Annotated[
+    bool,
+    typer.Option(
+        *("--probability", "-p"),
+        help="Add probabilities instead of scores.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Prefix = Annotated[
+    str, typer.Option(help="Prefix of the names of the new columns.", rich_help_panel=OUTPUT)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)]
+ToJson = Annotated[
+    bool, typer.Option("--json", help="The same as --to jsonl.", rich_help_panel=OUTPUT)
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no notes.", rich_help_panel=OUTPUT)
+    bool,
+    typer.Option("--quiet", "-q", help="Print no progress and no notes.", rich_help_panel=OUTPUT),
 ]

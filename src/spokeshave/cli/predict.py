@@ -1,110 +1,53 @@
-"""``spokeshave predict``: labels for documents, a few rows at a time, however many there are."""
+"""``spokeshave predict``: add labels to documents, in batches, in constant memory."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.progress import track
+from spokeshave.cli.progress import Steps, track
 from spokeshave.cli.settings import check_choice
 
 if TYPE_CHECKING:
     from spokeshave.model.label_files import Labelling
     from spokeshave.model.model import Model
 
-STREAMED = ("text", "csv", "tsv", "jsonl", "parquet")
-VECTORS = ("svmlight", "arff")
-WRITTEN = ("csv", "tsv", "jsonl", "parquet")
-SCORES = ("none", "best", "all")
-
 
 def predict(
-    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="Documents: csv, tsv, jsonl, parquet, or text with one on each line; plain or "
-            "compressed; - for standard input.",
-        ),
-    ] = "-",
+    model: options.ModelFile,
+    source: options.NewSource = "-",
     text: options.Text = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="File to write, or with --cluster a folder. [default: standard output]",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=options.OUTPUT,
-            help="Format to write: csv, tsv, jsonl or parquet. [default: that of the input]",
-            autocompletion=lambda: list(WRITTEN),
-        ),
-    ] = None,
-    scores: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=options.OUTPUT,
-            help="Scores to add: none, best or all.",
-            autocompletion=lambda: list(SCORES),
-        ),
-    ] = "none",
-    probability: Annotated[
-        bool,
-        typer.Option(
-            "--probability",
-            "-p",
-            rich_help_panel=options.OUTPUT,
-            help="Probabilities instead of scores.",
-        ),
-    ] = False,
-    prefix: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=options.OUTPUT, help="What the names of the new columns begin with."
-        ),
-    ] = "predicted_",
+    out: options.NewOut = None,
+    to: options.To = None,
+    scores: options.Scores = "none",
+    probability: options.Probability = False,
+    prefix: options.Prefix = "predicted_",
     label_separator: options.LabelSeparator = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=options.DOCUMENTS,
-            help="Format of the input, where its name does not tell; text on standard input.",
-            autocompletion=lambda: [*STREAMED, *VECTORS],
-        ),
-    ] = None,
+    format: options.NewFormat = None,
     encoding: options.Encoding = None,
     skip_bad_rows: options.SkipBadRows = False,
     cluster: options.Cluster = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", rich_help_panel=options.OUTPUT, help="The same as --to jsonl.")
-    ] = False,
+    as_json: options.ToJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Add the label of each document to a table of them.
+    """Add the predicted label of each document to a table of documents.
 
-    Memory does not grow with the input. The columns of the input are kept, and labels are added
-    after them, with scores where asked for. With --cluster workers label many files, each of which
-    becomes a file in a folder.
+    Memory does not grow with the input. The columns of the input are kept; the label is added after
+    them, and scores if asked for. With --cluster, workers label many files, and write a file for
+    each into a folder.
 
     Example: spokeshave predict tickets.model new.csv --out labelled.csv --scores best
     """
     printer = Printer(as_json, quiet)
     if format is not None:
-        check_choice("--format", format, (*STREAMED, *VECTORS))
+        check_choice("--format", format, options.PREDICTED)
     if to is not None:
-        check_choice("--to", to, WRITTEN)
-    check_choice("--scores", scores, SCORES)
+        check_choice("--to", to, options.WRITTEN)
+    check_choice("--scores", scores, options.SCORES)
     if cluster is not None:
-        from spokeshave.cli.cluster import check_folder, predict_parts
+        import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
 
         out = check_folder(source, out)
     from spokeshave.model.file import load_model
@@ -132,7 +75,7 @@ def predict(
 def predict_file(
     model: Model, source: str, out: str | None, asked: Labelling, printer: Printer
 ) -> None:
-    """Label the documents of a file, and tell what was guessed, left out and written."""
+    """Label the documents of a file, with notes on guesses, skipped rows and the output."""
     from spokeshave.model.label_files import label_file
 
     done = label_file(
@@ -148,3 +91,31 @@ def predict_file(
         printer.note(f"{done.n_skipped:,} malformed rows were left out of {name}")
     if out is not None and out != "-":
         printer.note(f"{done.n_rows:,} rows written to {out}")
+
+
+def check_folder(source: str, out: str | None) -> str:
+    """Return the folder for the labelled files of a cluster; raise if source or folder is none."""
+    if source == "-":
+        raise ValueError(
+            "--cluster labels files that every worker can open. Got standard input instead."
+        )
+    if out is None or out == "-":
+        raise ValueError("--out must name a folder with --cluster: each part becomes a file in it.")
+    return out
+
+
+def predict_parts(
+    address: str, model: Model, source: str, out: str, how: dict[str, Any], printer: Printer
+) -> None:
+    """Label files on a cluster; each becomes a file in the folder `out`."""
+    from spokeshave.cluster import connect, predict_on_cluster
+
+    with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
+        steps.plan({"connecting": 1.0, "labelling": 10.0})
+        steps.begin("connecting")
+        with connect(address) as client:
+            steps.begin("labelling")
+            predict_on_cluster(
+                client, model, source, out, report=steps.reach, say=printer.note, **how
+            )
+        steps.end()

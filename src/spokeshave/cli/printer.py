@@ -1,4 +1,4 @@
-"""What a command prints: results on standard output, notes on standard error."""
+"""Printing: results go to standard output, notes to standard error."""
 
 from __future__ import annotations
 
@@ -14,42 +14,43 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDE = 10_000  # nothing that is piped is folded
+WIDE = 10_000  # piped output is never wrapped
+CHART_WIDTH = 100  # of piped output
 
 
 @dataclass(frozen=True)
 class Printer:
-    """Prints for people on a terminal, plain text where output is piped, or JSON lines.
+    """Prints styled text on a terminal, plain text to a pipe, or JSON lines.
 
     Attributes
     ----------
     as_json : bool
-        Whether results are JSON; what is said in words is then left out.
+        Whether results are printed as JSON, and nothing else.
     is_quiet : bool
-        Whether notes are left out.
+        Whether notes are suppressed.
     """
 
     as_json: bool = False
     is_quiet: bool = False
 
     def note(self, sentence: str) -> None:
-        """Tell something that is worth knowing, beside the result."""
+        """Print a note on standard error."""
         if not self.is_quiet:
             print(f"note: {sentence}", file=sys.stderr)
 
     def emit(self, record: Any) -> None:
-        """Print one JSON value on a line of its own."""
+        """Print a JSON value on one line."""
         is_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
         print(json.dumps(record, ensure_ascii=is_ascii, allow_nan=False))
 
     def say(self, text: str = "", *, style: str | None = None) -> None:
-        """Print a line of words as it is: nothing in it is markup."""
+        """Print a line of text; nothing in it is taken as markup."""
         self.console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
     def tabulate(
         self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, n_left: int = 1
     ) -> None:
-        """Print a table; all but the first columns are aligned to the right."""
+        """Print a table; the first `n_left` columns are aligned left, the others right."""
         from rich.table import Table
         from rich.text import Text
 
@@ -66,7 +67,7 @@ class Printer:
 
     @contextmanager
     def noting_warnings(self) -> Iterator[None]:
-        """Turn the warnings of what is done within into notes, each once, when it is done."""
+        """Print the warnings of the block as notes when it ends, each once."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
@@ -79,3 +80,8 @@ class Printer:
 
         console = Console(highlight=False)
         return console if console.is_terminal else Console(highlight=False, width=WIDE)
+
+    @property
+    def width(self) -> int:
+        """The width of a chart: that of the terminal, or a fixed one for a pipe."""
+        return self.console.width if self.console.is_terminal else CHART_WIDTH

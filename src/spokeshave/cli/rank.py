@@ -1,14 +1,12 @@
-"""``spokeshave rank``: the features that tell most about each class."""
+"""``spokeshave rank``: the most informative features of each class."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.reading import Reading, read_documents
+from spokeshave.cli.reading import ReadOptions, read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
@@ -22,10 +20,8 @@ def rank(
     label: options.Label = None,
     label_separator: options.LabelSeparator = None,
     by: options.By = "normal",
-    top: Annotated[int, typer.Option(min=1, help="How many features of each class.")] = 10,
-    of_class: Annotated[
-        str | None, typer.Option("--class", help="This class only.", show_default=False)
-    ] = None,
+    top: options.Top = 10,
+    of_class: options.OfClass = None,
     C: options.Cost = "1",
     weighting: options.Weighting = "binary",
     min_df: options.MinDf = 2,
@@ -38,29 +34,24 @@ def rank(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """List the features that tell most about each class.
+    """List the most informative features of each class.
 
-    With --json there is a line for each class and feature, with its score.
+    With --json, prints a line for each class and feature, with its score.
 
     Example: spokeshave rank tickets.csv --by information_gain --top 20
     """
     printer = Printer(as_json, quiet)
     settings = make_settings(
-        by=by,
-        C=C,
-        weighting=weighting,
-        min_df=min_df,
-        seed=seed,
-        n_jobs=n_jobs,
+        by=by, C=C, weighting=weighting, min_df=min_df, seed=seed, n_jobs=n_jobs
     )
-    reading = Reading(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows, None
+    reading = ReadOptions(
+        source, text, label, label_separator, format, encoding, under, skip_bad_rows
     )
     collection, ranking = _rank(reading, settings, printer)
     names = collection.row_names
     if of_class is not None and of_class not in names:
         listed = ", ".join(map(repr, names[:10]))
-        why = "; one order serves two classes" if of_class in collection.names else ""
+        why = " (two classes share one ranking)" if of_class in collection.names else ""
         raise ValueError(f"--class must be one of {listed}{why}. Got {of_class!r} instead.")
     rows = [k for k, name in enumerate(names) if of_class in (None, name)]
     if as_json:
@@ -70,16 +61,16 @@ def rank(
         _show(ranking, collection, rows, top, printer)
 
 
-def _rank(reading: Reading, settings: Any, printer: Printer) -> tuple[Collection, Ranking]:
-    from spokeshave.cli.steps import Steps, prepare_job
+def _rank(reading: ReadOptions, settings: Any, printer: Printer) -> tuple[Collection, Ranking]:
+    from spokeshave.cli.progress import Steps, plan_job
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
-        given = steps.run("reading", read_documents, reading, printer)
-        # Slow: bad input is told without it.
+        loaded = steps.run("reading", read_documents, reading, printer)
+        # Slow; bad input is reported without it.
         from spokeshave.jobs.fit import make_collection, pose, rank_collection
 
-        prepare_job(steps, {"making rows": 1.0, "ranking": 2.0})
-        collection = steps.run("making rows", make_collection, given.train, None, settings)
+        plan_job(steps, {"making rows": 1.0, "ranking": 2.0})
+        collection = steps.run("making rows", make_collection, loaded.train, None, settings)
         svc = pose(collection, settings, steps)
         return collection, steps.run("ranking", rank_collection, collection, svc, settings)
 
@@ -91,12 +82,12 @@ def _list_lines(
         {
             "class": collection.row_names[k],
             "by": ranking.by,
-            "rank": place,
+            "rank": rank,
             "feature": str(collection.feature_names[j]),
             "score": float(ranking.scores[k, j]),
         }
         for k in rows
-        for place, j in enumerate(ranking.list_ranked(k)[:top], 1)
+        for rank, j in enumerate(ranking.list_ranked(k)[:top], 1)
     ]
 
 

@@ -1,9 +1,9 @@
-"""Documents for a command: read as its options say, with a word on what was guessed."""
+"""The documents of a command: read as its options say, with notes on guesses and skipped rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shlex
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """Which documents to read, and how."""
 
     source: str
@@ -26,7 +26,7 @@ class Reading:
     encoding: str | None
     under: str | None
     skip_bad_rows: bool
-    test: str | None
+    test: str | None = None
     hold_out: float = 0.0
 
     def __post_init__(self) -> None:
@@ -35,8 +35,8 @@ class Reading:
         if self.source == "-" == self.test:
             raise ValueError("Only one of the documents and --test can come from standard input.")
 
-    def list_options(self) -> dict[str, Any]:
-        """Return how documents are read, as `load_source` takes it."""
+    def list_parameters(self) -> dict[str, Any]:
+        """Return the parameters of `load_source`, which every reader shares."""
         from spokeshave.corpus.options import check_column
 
         return {
@@ -51,34 +51,23 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What was read: documents to train on, those to test on or None, and words about them."""
+class Loaded:
+    """Training documents, test documents if there are any, and their origin."""
 
     train: Any
     test: Any
-    name: str
-    read: str
-    test_name: str | None = None
-    n_skipped: int = 0
-    text_column: str | None = None
-
-    def describe(self, command: str) -> Origin:
-        """Return where the documents come from, for the record of a run."""
-        from spokeshave.jobs.settings import Origin
-
-        return Origin(
-            source=self.name,
-            read=self.read,
-            test_source=self.test_name,
-            n_skipped=self.n_skipped,
-            command=command,
-            text_column=self.text_column,
-        )
+    origin: Origin
 
 
-def read_documents(reading: Reading, printer: Printer) -> Given:
-    """Read the documents of a command, and tell what was guessed."""
+def describe_command() -> str:
+    """Return the command as it was typed."""
+    return shlex.join(["spokeshave", *sys.argv[1:]])
+
+
+def read_documents(reading: ReadOptions, printer: Printer) -> Loaded:
+    """Read the documents of a command."""
     from spokeshave.corpus import Split
+    from spokeshave.jobs.settings import Origin
 
     source = _load(reading, reading.source, printer)
     train: Any = source.documents
@@ -92,38 +81,27 @@ def read_documents(reading: Reading, printer: Printer) -> Given:
         if isinstance(test, Split):
             test = test.test
     if test is not None and reading.hold_out:
-        printer.note(f"nothing is held out: there are test documents in {source.name}")
-    n_skipped = train.skipped
-    if n_skipped:
-        printer.note(f"{n_skipped:,} malformed rows were left out of {source.name}")
+        printer.note(f"{source.name} has test documents, so none are held out")
+    if train.skipped:
+        printer.note(f"{train.skipped:,} malformed rows were left out of {source.name}")
     column = source.text if isinstance(source.text, str) else None
-    return Given(train, test, source.name, source.read, test_name, n_skipped, column)
+    origin = Origin(source.name, source.read, test_name, train.skipped, describe_command(), column)
+    return Loaded(train, test, origin)
 
 
-def _load(reading: Reading, path: str, printer: Printer, n_features: int | None = None) -> Source:
+def _load(
+    reading: ReadOptions, path: str, printer: Printer, n_features: int | None = None
+) -> Source:
     from spokeshave.corpus import load_source
 
-    with naming_options():
-        source = load_source(path, **reading.list_options(), n_features=n_features)
+    source = load_source(path, **reading.list_parameters(), n_features=n_features)
     for guess in source.guesses:
         printer.note(f"{source.name}: {guess}")
     return source
 
 
-@contextmanager
-def naming_options() -> Iterator[None]:
-    """Tell which options answer where columns cannot be guessed."""
-    from spokeshave.corpus.formats.columns import UnknownColumnsError
-
-    try:
-        yield
-    except UnknownColumnsError as error:
-        problem = f"{error.problem}; pass --text and --label"
-        raise UnknownColumnsError(error.path, problem, error.line) from None
-
-
 def _count_columns(documents: Any) -> int | None:
-    """Return how many features vectors have, for others to be read with as many."""
+    """Return the number of features of sparse vectors: test vectors must have as many."""
     from scipy import sparse
 
     X: Any = getattr(documents, "X", None)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
 
 
 def report(
-    record: Annotated[
-        str, typer.Argument(help="The record of a run, as fit writes it.", show_default=False)
-    ],
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", help="The page. [default: the name of the record, .html]"),
-    ] = None,
+    record: options.Record,
+    out: options.Page = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make the report of a run that was finished before.
+    """Make the report of a finished run from its record.
 
-    One self-contained page that needs no network. Needs pip install 'spokeshave[report]'.
+    The report is one self-contained page that needs no network. It needs
+    pip install 'spokeshave[report]'.
 
     Example: spokeshave report tickets.run.json
     """
@@ -33,7 +26,7 @@ def report(
 
     path = Path(out) if out else Path(Path(record).name.partition(".run.json")[0] + ".html")
     found = read_record(record)
-    with open_atomic(path) as stream:  # which is told at once where it cannot be
+    with open_atomic(path) as stream:  # fails at once if it cannot be written
         stream.write(render_report(found).encode("utf-8"))
     if not quiet:
         Printer().say(str(path))

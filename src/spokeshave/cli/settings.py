@@ -1,53 +1,59 @@
-"""What the options of a command stand for; those that make no sense are refused here."""
+"""From the options of a command to the settings of a run; bad values are refused here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spokeshave.cli.options import AGAINST, CRITERIA, MEASURES, METHODS
+from spokeshave.cli.options import AGAINST, CRITERIA, MEASURES, METHODS, WEIGHTINGS
 
 if TYPE_CHECKING:
     from spokeshave.jobs.settings import Settings
 
+# Options of a curve, and the settings that they set; a run without a curve refuses them.
+OF_A_CURVE = {
+    "--method": "methods",
+    "--cuts": "cuts",
+    "--measure": "measure",
+    "--stability": "with_stability",
+}
+
 
 def make_settings(
-    *,
-    method: str = "mask",
-    by: str = "normal",
-    cuts: str = "paper",
-    against: str = "features",
-    C: str = "1",
-    measure: str = "best_f1",
-    tolerance: float | None = None,
-    hold_out: float = 0.0,
-    weighting: str = "binary",
-    n_jobs: int = -1,
-    **others: Any,
+    *, method: str | None = None, against: str = "features", cuts: str = "paper", **others: Any
 ) -> Settings:
-    """Return the settings of a run, as options give them; the others need no check."""
+    """Return the settings of a run; options left out have the defaults of `Settings`."""
     from spokeshave.jobs.settings import Settings
 
-    if not 0 <= others.get("seed", 0) < 2**32:
-        raise ValueError(f"--seed must be from 0 to {2**32 - 1}. Got {others['seed']} instead.")
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise ValueError(f"--tolerance must be from 0 to below 1. Got {tolerance:g} instead.")
-    methods = split_choices("--method", method, METHODS)
     is_sparsity = check_choice("--against", against, AGAINST) == "sparsity"
-    if is_sparsity and "rfe" in methods:
+    settings = {name: CHECKS[name](value) if name in CHECKS else value
+                for name, value in others.items()}  # fmt: skip
+    if method is not None:
+        settings["methods"] = split_choices("--method", method, METHODS)
+    if is_sparsity and "rfe" in settings.get("methods", ()):
         raise ValueError("--against sparsity goes with every --method but rfe. Try warm instead.")
-    return Settings(
-        methods=methods,
-        by=check_choice("--by", by, CRITERIA),
-        cuts=parse_sparsities(cuts) if is_sparsity else parse_cuts(cuts),
-        against=against,
-        C=parse_cost(C),
-        measure=check_choice("--measure", measure, MEASURES),
-        tolerance=tolerance,
-        hold_out=check_share(hold_out),
-        weighting=check_choice("--weighting", weighting, ("binary", "counts", "tfidf")),
-        n_jobs=check_jobs(n_jobs),
-        **others,
-    )
+    parse = parse_sparsities if is_sparsity else parse_cuts
+    return Settings(cuts=parse(cuts), against=against, **settings)
+
+
+def refuse_curve_options(settings: Settings, option: str) -> None:
+    """Raise if an option of a curve is given beside an option that leaves no curve to trace."""
+    from spokeshave.jobs.settings import Settings
+
+    for name, attribute in OF_A_CURVE.items():
+        if getattr(settings, attribute) != getattr(Settings(), attribute):
+            raise ValueError(f"{name} does not apply with {option}. Leave it out.")
+    if settings.C == "auto":
+        raise ValueError(f"--C must be a number with {option}. Got 'auto' instead.")
+
+
+def parse_limits(memory: str | None, nonzeros: float | None) -> dict[str, Any]:
+    """Return the limit of memory and the sparsity of a run, by the names of the parameters."""
+    from spokeshave.utils.formatting import parse_size
+
+    if nonzeros is not None and not 0 < nonzeros < float("inf"):
+        raise ValueError(f"--nonzeros must be a positive number. Got {nonzeros:g} instead.")
+    n_bytes = None if memory is None else parse_size(memory, "--memory")
+    return {"memory": n_bytes, "nonzeros_per_document": nonzeros}
 
 
 def check_jobs(n_jobs: int) -> int:
@@ -57,8 +63,29 @@ def check_jobs(n_jobs: int) -> int:
     return n_jobs
 
 
+def check_seed(seed: int) -> int:
+    """Return a seed, or raise."""
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"--seed must be from 0 to {2**32 - 1}. Got {seed} instead.")
+    return seed
+
+
+def check_tolerance(tolerance: float | None) -> float | None:
+    """Return a tolerance, None for the default, or raise."""
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise ValueError(f"--tolerance must be from 0 to below 1. Got {tolerance:g} instead.")
+    return tolerance
+
+
+def check_share(value: float) -> float:
+    """Return the share of documents to hold out, zero for none, or raise."""
+    if not 0 <= value < 1:
+        raise ValueError(f"--hold-out must be a share from 0 to below 1. Got {value:g} instead.")
+    return value
+
+
 def check_choice(option: str, value: str, choices: tuple[str, ...]) -> str:
-    """Return a value that is one of some names, or raise.
+    """Return a value that is one of the choices, or raise.
 
     Examples
     --------
@@ -71,7 +98,7 @@ def check_choice(option: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def split_choices(option: str, value: str, choices: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names that were given with commas between them, each once.
+    """Return the choices in a comma-separated list, each once.
 
     Examples
     --------
@@ -83,7 +110,7 @@ def split_choices(option: str, value: str, choices: tuple[str, ...]) -> tuple[st
 
 
 def parse_cuts(value: str) -> Any:
-    """Return cuts as `feature_curve` takes them.
+    """Return cuts in the form that `feature_curve` accepts.
 
     Examples
     --------
@@ -108,13 +135,13 @@ def parse_cuts(value: str) -> Any:
     except ValueError:
         pass
     raise ValueError(
-        "--cuts must be 'paper', 'log', fractions between 0 and 1 with commas between them, or "
-        f"whole numbers of features. Got {value!r} instead."
+        "--cuts must be 'paper', 'log', fractions between 0 and 1 separated by commas, or whole "
+        f"numbers of features. Got {value!r} instead."
     )
 
 
 def parse_sparsities(value: str) -> tuple[float, ...]:
-    """Return cuts that are nonzeros per document; those by default for what is otherwise so.
+    """Return cuts in nonzeros per document; "paper", the default of --cuts, stands for six.
 
     Examples
     --------
@@ -133,13 +160,13 @@ def parse_sparsities(value: str) -> tuple[float, ...]:
         found = ()
     if not found or not all(0 < cut < float("inf") for cut in found):
         raise ValueError(
-            "--cuts must be positive numbers of nonzeros per document with commas between them, "
-            f"with --against sparsity. Got {value!r} instead."
+            "--cuts must be positive numbers of nonzeros per document, separated by commas, with "
+            f"--against sparsity. Got {value!r} instead."
         )
     return found
 
 
-def parse_cost(value: str) -> float | str:
+def parse_cost(value: str | float) -> float | str:
     """Return C as a number, or "auto".
 
     Examples
@@ -148,18 +175,24 @@ def parse_cost(value: str) -> float | str:
     ('auto', 0.5)
     """
     if value == "auto":
-        return value
+        return "auto"
     try:
         number = float(value)
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ValueError(f"--C must be a positive number or auto. Got {value!r} instead.")
+        choice = " or auto" if isinstance(value, str) else ""
+        raise ValueError(f"--C must be a positive number{choice}. Got {value!r} instead.")
     return number
 
 
-def check_share(value: float) -> float:
-    """Return a share of documents to hold out, zero for none."""
-    if not 0 <= value < 1:
-        raise ValueError(f"--hold-out must be a share from 0 to below 1. Got {value:g} instead.")
-    return value
+CHECKS: dict[str, Any] = {
+    "by": lambda value: check_choice("--by", value, CRITERIA),
+    "C": parse_cost,
+    "measure": lambda value: check_choice("--measure", value, MEASURES),
+    "tolerance": check_tolerance,
+    "hold_out": check_share,
+    "weighting": lambda value: check_choice("--weighting", value, WEIGHTINGS),
+    "n_jobs": check_jobs,
+    "seed": check_seed,
+}

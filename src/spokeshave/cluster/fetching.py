@@ -24,7 +24,7 @@ def fetching(source: str) -> Iterator[str]:
         try:
             yield _fetch(source, folder)
         except CorpusError as error:
-            raise type(error)(source, error.problem, error.line) from None
+            raise type(error)(source, error.problem, error.line, error.parameters) from None
 
 
 def _fetch(source: str, folder: str) -> str:

@@ -19,9 +19,9 @@ from spokeshave.cluster.counting import (
 )
 from spokeshave.cluster.holding import Divided, divide
 from spokeshave.cluster.judging import check_parts, judge_parts
-from spokeshave.cluster.kernels import prepare_workers
 from spokeshave.cluster.parts import Parts, open_parts
 from spokeshave.cluster.reduced import OVER, Source, find_worker_room, run_reduced
+from spokeshave.cluster.warmup import warm_up_workers
 from spokeshave.cluster.whole import Facts, gather_collection, measure_whole, run_whole
 from spokeshave.cluster.workers import (
     collect,
@@ -107,7 +107,7 @@ def fit_on_cluster(
         say(f"{train.name}: {guess}")
     judges = None if test is None else open_parts(client, test, **columns, **options)
     is_text, has_values = train.kind.is_text, _have_values(train, settings)
-    prepare_workers(client, is_text=is_text, has_values=has_values, say=say)
+    warm_up_workers(client, is_text=is_text, has_values=has_values, say=say)
     divided = None
     if judges is None and settings.hold_out:
         divided = divide(client, train, settings.hold_out, settings.seed)

@@ -16,6 +16,7 @@ from spokeshave.cluster.workers import submit
 from spokeshave.errors import CorpusError, NoDocumentsError
 
 PEEK = 16  # parts that may be empty before one that is looked at
+UNENCODED = ("parquet", "svmlight")  # formats that take no encoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +147,7 @@ def look(part: FilePart) -> _Look:
             "text": supply.text,
             "label": supply.label,
             "format": supply.format,
-            "encoding": supply.encoding,
+            "encoding": None if supply.format in UNENCODED else supply.encoding,
         }
         kind = Kind(supply.is_text, supply.is_multilabel, supply.text, supply.label)
         return _Look(kind, pinned, supply.read, supply.guesses)

@@ -25,6 +25,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_c
 from spokeshave.budget.memory import give_back, measure_installed
 from spokeshave.budget.memory import measure_resident as measure_process
 from spokeshave.budget.room import COARSE
+from spokeshave.errors import ParameterError
 from spokeshave.utils.formatting import write_size
 
 FAN_IN = 8  # results that are merged at a time
@@ -52,7 +53,7 @@ def connect(address: str) -> Iterator[Client]:
     >>> with connect("local:0") as client:  # doctest: +IGNORE_EXCEPTION_DETAIL
     ...     pass
     Traceback (most recent call last):
-    ValueError: --cluster must be local: and a number of workers ...
+    spokeshave.errors.ParameterError: address must be local: and a number of workers ...
     """
     try:
         with _start(address) if address.startswith(LOCAL) else _find(address) as client:
@@ -105,7 +106,7 @@ def _deferring_interrupts() -> Iterator[None]:
 def _find(address: str) -> Client:
     """Return the cluster whose scheduler is at an address."""
     if not re.search(r".:\d+$", address):
-        raise ValueError(_describe_addresses(address))
+        raise _refuse(address)
     try:
         return Client(address, timeout=TIMEOUT)
     except (OSError, ValueError, TimeoutError) as error:
@@ -118,14 +119,15 @@ def _find(address: str) -> Client:
 def _count_local(address: str) -> int:
     number = address.removeprefix(LOCAL)
     if not (number.isascii() and number.isdecimal()) or int(number) < 1:
-        raise ValueError(_describe_addresses(address))
+        raise _refuse(address)
     return int(number)
 
 
-def _describe_addresses(address: str) -> str:
-    return (
-        "--cluster must be local: and a number of workers from 1 on, as local:2, or the address "
-        f"of a scheduler, as tcp://host:8786. Got {address!r} instead."
+def _refuse(address: str) -> ParameterError:
+    return ParameterError(
+        "address",
+        "must be local: and a number of workers, such as local:2, or the address of a scheduler, "
+        f"such as tcp://host:8786. Got {address!r} instead.",
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from spokeshave.errors import CorpusError
+from spokeshave.errors import CorpusError, EncodingError
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -26,10 +26,6 @@ UTF_8, LATIN_1 = "utf-8", "latin-1"
 _OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 _Result = TypeVar("_Result")
-
-
-class DecodingError(CorpusError):
-    """A file that is not in the encoding with which it was read."""
 
 
 @contextmanager
@@ -97,7 +93,7 @@ def read_decoded(read: Callable[[str], _Result], encoding: str | None) -> tuple[
         return read(encoding), encoding
     try:
         return read(UTF_8), UTF_8
-    except DecodingError:
+    except EncodingError:
         return read(LATIN_1), LATIN_1
 
 
@@ -107,10 +103,10 @@ def explain_guessed_encoding(encoding: str, given: str | None) -> str:
     return f"the encoding is {encoding}, as it is not {UTF_8}" if is_guess else ""
 
 
-def explain_encoding_error(path: str | Path, encoding: str, line: int | None) -> DecodingError:
+def explain_encoding_error(path: str | Path, encoding: str, line: int | None) -> EncodingError:
     """Return the error for a file that is not in the given encoding."""
     problem = f"the text is not {encoding}; pass the right one, for example encoding='latin-1'"
-    return DecodingError(path, problem, line)
+    return EncodingError(path, problem, line)
 
 
 def strip_compression(path: str | Path) -> Path:

@@ -116,7 +116,7 @@ def rename_in_errors(folder: Path, name: str) -> Iterator[None]:
         file, *members = Path(error.path).relative_to(folder).parts
         problem = error.problem.replace(str(folder / file), name)
         where = ", ".join([name, "/".join(members)] if members else [name])
-        raise type(error)(where, problem, error.line) from None
+        raise type(error)(where, problem, error.line, error.parameters) from None
 
 
 @contextmanager

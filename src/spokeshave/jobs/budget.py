@@ -17,6 +17,7 @@ from spokeshave.budget.request import Feed, Reporter
 from spokeshave.budget.survey import draw
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.corpus.stream import DocumentStream, open_stream
+from spokeshave.errors import ParameterError
 from spokeshave.jobs.dataset import make_targets
 from spokeshave.jobs.fit import Finished
 from spokeshave.jobs.record import (
@@ -218,8 +219,10 @@ def _check_test(test: Feed, supply: DocumentStream, settings: Settings) -> None:
         )
     if isinstance(test, Divided):
         if next(test.read_batches(), None) is None:
-            raise ValueError(
-                f"No document is held out by {settings.hold_out:g} of them; raise it (--hold-out)."
+            raise ParameterError(
+                "hold_out",
+                "must be large enough to hold out a document. "
+                f"Got {settings.hold_out:g}, which holds out none.",
             )
         return
     for _ in test.read_batches():  # a malformed row would be met when all is done

@@ -1,4 +1,4 @@
-"""What is asked of a run, and where its documents come from."""
+"""The settings of a run, its budget, and the origin of its documents."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from spokeshave.curves.cuts import PAPER_FRACTIONS
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of a run.
+    """The settings of a run.
 
     Attributes
     ----------
     methods : tuple of str
-        How features are cut; the choice is made from the curve of the first.
+        Methods to trace the curve by; the cut is chosen on the curve of the first.
     by : str
-        What they are ranked by.
+        Criterion that ranks the features.
     cuts : sequence of float or int, or "log"
         The cuts.
     against : {"features", "sparsity"}
-        What they are numbers of.
+        Unit of the cuts: features, or nonzeros per document.
     C : float or "auto"
-        The cost of a training error, or that it be chosen by cross-validation.
+        Cost of a training error; "auto" chooses it by cross-validation.
     loss : {"hinge", "squared_hinge"}
-        What an error costs.
+        Loss of the SVM.
     measure, average : str
-        What the choice looks at.
+        Measure and average that the cut is chosen by.
     tolerance : float or None
-        How much less than the best will do; one standard error where it is None.
+        Accepted loss of quality against the best cut; None is one standard error.
     hold_out : float
-        The share of documents to test on, where there are no test documents.
+        Share of the documents to hold out, if there are no test documents.
     weighting : {"binary", "counts", "tfidf"}
-        The value of a word in a document.
+        Value of a word in a document.
     min_df : int
-        Fewest documents that a word may be in.
+        Words in fewer documents than this are ignored.
     with_stability : bool
         Whether to compare masked and retrained models.
     n_jobs : int
-        Threads.
+        Number of threads.
     seed : int
-        Seed of everything.
+        Random seed.
     """
 
     methods: tuple[str, ...] = ("mask",)
@@ -64,16 +64,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a run may take.
+    """The limits of a run.
 
     Attributes
     ----------
     memory : int or str
-        Memory of the whole process, as `BudgetedSVC` takes it.
+        Memory limit of the whole process, in the form that `BudgetedSVC` accepts.
     nonzeros_per_document : float or None
-        The sparsity asked for; as many as fit where it is None.
+        Mean number of features that a document keeps; None is as many as fit.
     folder : str, Path or None
-        Where temporary files go, for a run that was killed to go on from.
+        Folder of temporary files, from which a killed run resumes.
     """
 
     memory: int | str
@@ -83,9 +83,9 @@ class Budget:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where documents come from: names, how they were read, rows left out, and the command.
+    """The origin of the documents: names, format, skipped rows, and the command.
 
-    ``text_column`` is the name of the column of texts, for a model to look for it again.
+    ``text_column`` is the column of the texts, which a model looks for in new documents.
     """
 
     source: str

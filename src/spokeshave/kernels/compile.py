@@ -32,11 +32,18 @@ def compiled(function: Callable[..., Any]) -> Any:
 def _forget_stale(folder: str) -> None:
     """Remove cached kernels that are older than the newest kernel source.
 
-    numba checks the file of a kernel, not the files of the kernels it calls. The change time
-    counts: the modification time of an installed file may be older than its installation.
+    numba checks the file of a kernel, but not the files of the kernels that it calls.
     """
-    newest = max(path.stat().st_ctime for path in Path(__file__).parent.glob("*.py"))
+    newest = find_newest_source()
     for index in Path(folder).glob("*.nbi"):
         with suppress(OSError):  # another process may have removed it
             if index.stat().st_mtime < newest:
                 index.unlink()
+
+
+def find_newest_source() -> float:
+    """Return when a source of a kernel changed last.
+
+    This is the time of the file's status: the content of an installed file may be older.
+    """
+    return max(path.stat().st_ctime for path in Path(__file__).parent.glob("*.py"))

@@ -21,7 +21,7 @@ from spokeshave.corpus.rewrite.row_writer import open_row_writer
 from spokeshave.corpus.sniff import guess_format
 from spokeshave.corpus.stdin import STDIN
 from spokeshave.corpus.stream import open_stream
-from spokeshave.errors import NoDocumentsError
+from spokeshave.errors import CorpusError, NoDocumentsError
 from spokeshave.model.inputs import TextInput
 from spokeshave.model.model import Model, calibrate, decide
 
@@ -229,8 +229,9 @@ def check_kind(model: Model, source: str, format: str) -> bool:
     reads_text = isinstance(model.input, TextInput)
     if reads_text != (format in STREAMED):
         kinds = "texts" if reads_text else "vectors, as svmlight or arff"
-        hint = "; pass its format" if source == STDIN else ""
-        raise ValueError(f"{source}: the model reads {kinds}, and this is {format}{hint}")
+        parameters = ["format"] if source == STDIN else []
+        problem = f"the model reads {kinds}, and this is {format}"
+        raise CorpusError(source, problem, parameters=parameters)
     return reads_text
 
 

@@ -1,4 +1,4 @@
-"""A page from a finished run; it computes nothing."""
+"""The HTML report of a finished run, made from its record; it computes nothing."""
 
 from spokeshave.report.page import render_report
 

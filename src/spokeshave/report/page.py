@@ -1,19 +1,23 @@
-"""The report: one page that needs nothing else, made from the record of a run."""
+"""The report: one self-contained HTML page, made from the record of a run."""
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
+from collections import Counter
 from dataclasses import asdict
 from functools import lru_cache
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from math import isfinite
 from string import Template
+from typing import Any
 
-from spokeshave.jobs.record import RunRecord
-from spokeshave.report.embedding import embed_json, hash_script
-from spokeshave.report.naming import name_curves
+from spokeshave.jobs.record import CurveRecord, RunRecord
 
 STYLES = ("colors", "page", "bar", "tiles", "charts", "tables", "words", "making", "print")
-SCRIPTS = (  # they share one scope; only the last one does anything by itself
+SCRIPTS = (  # they share one scope; only the last one runs anything
     "format",
     "elements",
     "run",
@@ -33,28 +37,30 @@ SCRIPTS = (  # they share one scope; only the last one does anything by itself
     "making",
     "start",
 )
+N_DIGITS = 7  # as in run records
+ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def render_report(record: RunRecord) -> str:
     """Return a report as HTML: charts, tables and words that follow one slider over the cuts.
 
-    The page holds its data, style and program, and forbids itself to load anything. Everything
-    that comes from the record is shown as text.
+    The page contains its data, style and scripts, and its content security policy forbids loading
+    anything else. Everything from the record is shown as text, never as markup.
 
     Parameters
     ----------
     record : RunRecord
-        What a run found, as `read_record` gives it.
+        The record of a run, as returned by `read_record`.
 
     Returns
     -------
     html : str
-        The page; the same record gives the same page.
+        The page. The same record gives the same page.
 
     Raises
     ------
     ImportError
-        Where the packages that draw charts are missing.
+        If the packages that draw the charts are missing.
 
     Examples
     --------
@@ -72,7 +78,7 @@ def render_report(record: RunRecord) -> str:
     True
     """
     try:
-        from spokeshave.report.bundle import bundle_javascript
+        library = bundle_javascript()
         from spokeshave.report.charts import draw_charts
     except ImportError as error:
         raise ImportError(
@@ -84,7 +90,7 @@ def render_report(record: RunRecord) -> str:
         "curveNames": names,
         "charts": draw_charts(record, names),
     }
-    library, program = bundle_javascript(), _read_program()
+    program = _read_program()
     page = Template(_read("page.html")).substitute(
         policy=_forbid_loading(library, program),
         title=escape(record.title),
@@ -94,11 +100,72 @@ def render_report(record: RunRecord) -> str:
         library=library,
         program=program,
     )
-    return page.encode("utf-8", "replace").decode()  # half a character cannot be written to a file
+    return page.encode("utf-8", "replace").decode()  # a lone surrogate cannot be written to a file
+
+
+@lru_cache(maxsize=1)
+def bundle_javascript() -> str:
+    """Return Vega-Embed with its dependencies; cached, because bundling takes seconds.
+
+    Examples
+    --------
+    >>> "window.vegaEmbed" in bundle_javascript()
+    True
+    """
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def name_curves(curves: list[CurveRecord]) -> list[str]:
+    """Return a unique name for each curve: its method, with the criterion if they differ.
+
+    Examples
+    --------
+    >>> from spokeshave.jobs.record import CurveRecord
+    >>> rest = dict(evaluated_on="test set", n_folds=1, names=[], fractions=[], n_features=[],
+    ...             measures={}, seconds=0.0, fit_seconds=0.0)
+    >>> name_curves([CurveRecord(method="sv_set", by="normal", **rest)])
+    ['sv set']
+    >>> name_curves([CurveRecord(method="mask", by=by, **rest) for by in ("normal", "chi2")])
+    ['mask by normal', 'mask by chi2']
+    """
+    has_criteria = len({curve.by for curve in curves}) > 1
+    seen: Counter[str] = Counter()
+    names = []
+    for curve in curves:
+        name = f"{curve.method} by {curve.by}" if has_criteria else curve.method
+        name = name.replace("_", " ")
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names
+
+
+def embed_json(value: Any) -> str:
+    r"""Return a value as JSON for a script element, without markup and non-finite numbers.
+
+    Examples
+    --------
+    >>> embed_json({"name": "</script>", "value": float("nan")})
+    '{"name":"\\u003c/script\\u003e","value":null}'
+    """
+    text = json.dumps(_round(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(ESCAPES)
+
+
+def _round(value: Any) -> Any:
+    """Return the value with numbers rounded, and None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {str(key): _round(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_round(part) for part in value]
+    if isinstance(value, float):
+        return float(f"{value:.{N_DIGITS}g}") if isfinite(value) else None
+    return value
 
 
 def _forbid_loading(*scripts: str) -> str:
-    """Return a policy under which these scripts run, no other does, and nothing is fetched."""
+    """Return a content security policy that runs only these scripts and loads nothing."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -110,6 +177,18 @@ def _forbid_loading(*scripts: str) -> str:
             "form-action 'none'",
         ]
     )
+
+
+def hash_script(text: str) -> str:
+    """Return the source expression of a script for a content security policy.
+
+    Examples
+    --------
+    >>> hash_script("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    digest = b64encode(sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
 
 
 def _read_program() -> str:

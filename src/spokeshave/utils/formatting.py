@@ -15,7 +15,7 @@ LABELS = {
 
 
 def name_measure(average: str, measure: str) -> str:
-    """Name the average of a measure.
+    """Return the name of the average of a measure.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def name_measure(average: str, measure: str) -> str:
 
 
 def write_share(value: float) -> str:
-    """Write a number between 0 and 1 without the zero before the point.
+    """Return a number between 0 and 1 as text, without the zero before the point.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def write_share(value: float) -> str:
 
 
 def write_size(n_bytes: int) -> str:
-    """Write a number of bytes in the unit that suits it.
+    """Return a number of bytes as text, in a suitable unit.
 
     Examples
     --------
@@ -61,7 +61,7 @@ UNITS = {
 
 
 def parse_size(size: Any, parameter: str = "memory") -> int:
-    """Return an amount of memory as a number of bytes.
+    """Return the number of bytes in an amount of memory.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Charts, drawn with matplotlib, which is an extra."""
+"""Charts, drawn with matplotlib, which is an optional dependency."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOSTLY_SMALL = 0.1  # half of the cuts below it would crowd a linear axis
+MOSTLY_SMALL = 0.1  # with a median cut below it, a linear axis would crowd the cuts
 N_BARS = 30
 INK, BAND, MARK = "#1f4e79", "#9dc3e6", "#c55a11"
 
 
 class Across(NamedTuple):
-    """Where cuts lie on the horizontal axis, what it is called, and what one of them is."""
+    """The horizontal axis of a curve: the positions of the cuts, its label, and their unit."""
 
     at: NDArray[np.float64]
     label: str
@@ -26,14 +26,14 @@ class Across(NamedTuple):
 
 
 def lay_features(fractions: NDArray[np.float64]) -> Across:
-    """Return cuts by the share of features they keep."""
+    """Return the axis of the share of features kept."""
     is_log = bool(np.median(fractions) < MOSTLY_SMALL)
     label = "features kept, % of those with a nonzero score"
     return Across(100 * fractions, label, "% of features", is_log)
 
 
 def lay_nonzeros(nonzeros: NDArray[np.float64]) -> Across:
-    """Return cuts by the nonzeros that they leave in a document."""
+    """Return the axis of nonzeros per document."""
     return Across(nonzeros, "nonzeros per document", " nonzeros per document", True)
 
 
@@ -48,7 +48,7 @@ def draw_curve(
     value_label: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw values against what cuts keep, with a band of error and one cut marked."""
+    """Draw a value at each cut, with a band of errors and one cut marked."""
     ax = _make_axes() if ax is None else ax
     at = across.at
     ax.fill_between(at, values - error, values + error, color=BAND, alpha=0.5, lw=0, label=band)
@@ -81,9 +81,9 @@ def draw_learning(
     value_label: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw values against the size of the training set, with a band of error.
+    """Draw values against the size of the training set, with a band of errors.
 
-    Each call on the same axes takes the next colour, so that learners can be compared.
+    Each call on the same axes uses the next colour, to compare learners.
     """
     ax = _make_axes() if ax is None else ax
     (line,) = ax.plot(n_documents, values, marker="o", markersize=3.5, label=label)
@@ -104,7 +104,7 @@ def draw_sparsity(
     value_label: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a line for each ranking: features kept across, values up, both on a log scale."""
+    """Draw values against features kept, a line for each ranking, on logarithmic axes."""
     ax = _make_axes() if ax is None else ax
     for number, (name, (n_features, values)) in enumerate(lines.items()):
         dashes = ("-", "--", ":", "-.")[number // 10 % 4]  # there are ten colours
@@ -119,7 +119,7 @@ def draw_sparsity(
 
 
 def draw_shape(shape: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw what the values of a feature become (a FeatureShape), over the spread of each class."""
+    """Draw the shaped values of a `FeatureShape` over the distribution of each class."""
     ax = _make_axes() if ax is None else ax
     at = np.arange(shape.values.size) if shape.is_nominal else shape.values
     groups = dict(zip(map(str, shape.classes), shape.positives, strict=True))
@@ -152,7 +152,7 @@ def draw_shape(shape: Any, *, ax: Axes | None = None) -> Axes:
 def _draw_density(
     ax: Axes, at: NDArray[Any], counts: NDArray[Any], is_nominal: bool, color: str, name: str
 ) -> None:
-    """Draw how the documents of a class are spread over the values."""
+    """Draw the distribution of the values in a class."""
     share = counts / max(counts.sum(), 1)
     if is_nominal or at.size <= N_BARS:
         width = 0.8 * (np.diff(at).min() if at.size > 1 else 1)

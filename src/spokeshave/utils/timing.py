@@ -1,4 +1,4 @@
-"""The steps of a long run, and what each of them took."""
+"""The steps of a long run, and how long each of them took."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ Result = TypeVar("Result")
 
 
 class Stopwatch:
-    """Runs the steps of a job and keeps what each took.
+    """Runs the steps of a job and records the seconds that each took.
+
+    Subclasses override `begin`, `reach` and `end` to show progress.
 
     Examples
     --------
@@ -29,26 +31,26 @@ class Stopwatch:
     def run(
         self, name: str, function: Callable[..., Result], *arguments: Any, **options: Any
     ) -> Result:
-        """Run one step and return what the function returns."""
+        """Run a function as one step and return its result."""
         self.begin(name)
         try:
             result = function(*arguments, **options)
         except BaseException:
-            self._current = None  # a step that fails has no time
+            self._current = None  # a failed step is not recorded
             raise
         self.end()
         return result
 
     def begin(self, name: str) -> None:
-        """Begin a step that is not one function, and end the one before."""
+        """Begin a step, and end the one before."""
         self.end()
         self._current, self._start = name, perf_counter()
 
     def reach(self, share: float) -> None:
-        """Take note of the share of the step that is done."""
+        """Report the share of the current step that is done."""
 
     def end(self) -> None:
-        """End the step that was begun last."""
+        """End the current step."""
         if self._current is not None:
             passed = perf_counter() - self._start
             self.seconds[self._current] = self.seconds.get(self._current, 0.0) + passed

@@ -43,10 +43,6 @@ _DIALECTS: dict[str, dict[str, Any]] = {
 }
 
 
-class UnknownColumnsError(CorpusError):
-    """A table whose columns of texts and labels cannot be guessed."""
-
-
 @dataclass(frozen=True)
 class Columns:
     """The columns of a table that hold the texts and the labels.
@@ -123,8 +119,9 @@ def guess_columns(
     sample = read_sample(path, format, encoding, given.values())
     found = _find_roles(sample, given)
     if not found.keys() >= given.keys():
-        missing = " and ".join(f"which is the {role}" for role in given if role not in found)
-        raise UnknownColumnsError(path, f"say {missing}; {sample.describe()}")
+        missing = [role for role in given if role not in found]
+        wish = " and ".join(f"which is the {role}" for role in missing)
+        raise CorpusError(path, f"say {wish}; {sample.describe()}", parameters=missing)
     columns = {role: sample.get_column(found[role].position) for role in given}
     reason = _explain(sample, {role: found[role] for role in given})
     return Columns(columns["text"], columns.get("label"), sample.names is not None, reason)

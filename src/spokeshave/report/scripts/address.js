@@ -1,4 +1,4 @@
-// The state in the address of the page, so that a link opens the same view.
+// The state is part of the address of the page, so that a link opens the same view.
 
 function startAddress() {
   Object.assign(state, first ? readAddress() : defaultState());
@@ -32,6 +32,6 @@ function writeAddress() {
   try {
     history.replaceState(null, "", `#${parts}`);
   } catch {
-    // A page inside another page may not change its address; it works without.
+    // A page inside a frame may not change its address, and works without it.
   }
 }

@@ -1,14 +1,14 @@
-// Charts drawn by Vega, and the tooltip that they share.
+// Charts drawn by Vega, and their common tooltip.
 
 const TIP_GAP = 14;
 const N_COLORS = 8;
 
-const ERRORS_ONLY = 1; // an empty data set is no reason to warn
+const ERRORS_ONLY = 1; // do not warn of empty data sets
 
-async function draw(place, name, datasets) {
+async function draw(container, name, datasets) {
   const spec = structuredClone(charts[name]);
   spec.datasets = { ...spec.datasets, ...datasets };
-  const { view } = await vegaEmbed(place, spec, {
+  const { view } = await vegaEmbed(container, spec, {
     mode: "vega-lite",
     renderer: "svg",
     actions: false,
@@ -20,7 +20,7 @@ async function draw(place, name, datasets) {
   return view;
 }
 
-// The colours of names are those of the chart: the variables of the style, in turn.
+// The colours are those of the chart: the series variables of the style, in turn.
 function fillLegend(id, names) {
   find(id).replaceChildren(
     ...names.map((name, index) => {

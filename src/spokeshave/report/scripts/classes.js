@@ -1,4 +1,4 @@
-// The table of classes at the cut: sorted by any column, searched, and a way to choose a class.
+// The table of classes at the current cut, which can be sorted and searched, and selects a class.
 
 const classTable = { columns: [], rows: [], column: 1, isAscending: false };
 
@@ -16,8 +16,8 @@ function startClasses() {
 }
 
 function describeTable() {
-  const toSee = `Choose a class to see its curve and its ${data.unit}.`;
-  return `Δ is the difference to ${sayAll()}. ${toSee}`;
+  const toSee = `Select a class to see its curve and its ${data.unit}.`;
+  return `Δ is the difference from ${sayAll()}. ${toSee}`;
 }
 
 function listClassNames() {
@@ -45,7 +45,7 @@ function listMeasureColumns(measure) {
   const value = { label, read: (name) => readAt(name, state.cut), write: formatMeasure };
   const difference = {
     label: "Δ",
-    title: `${label}, difference to ${sayAll()}`,
+    title: `${label}, difference from ${sayAll()}`,
     read: (name) => subtract(readAt(name, state.cut), readAt(name, last)),
     write: formatDifference,
     isDifference: true,
@@ -118,7 +118,7 @@ function sortClasses() {
   placeRows([...classTable.rows].sort(compare));
 }
 
-// Unknown values come last, whichever way the others go.
+// Unknown values come last in both directions.
 function compareValues(a, b, sign) {
   if (typeof a === "string") return sign * a.localeCompare(b, undefined, { numeric: true });
   if (!isKnown(a) || !isKnown(b)) return Number(isKnown(b)) - Number(isKnown(a));

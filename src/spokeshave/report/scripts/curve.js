@@ -1,4 +1,4 @@
-// The chart of quality at every cut, and the choices of what it shows.
+// The chart of quality at every cut, and its controls.
 
 async function startCurve() {
   startMeasures();
@@ -89,5 +89,5 @@ function describeChoice() {
   const measure = sayAverage(choice.average, choice.measure);
   const chosen = ` The cut was chosen by ${measure}: ${choice.rule}.`;
   if (choice.evaluated_on !== "test set") return chosen;
-  return `${chosen} It was chosen on the test set, so what it scores there flatters it.`;
+  return `${chosen} It was chosen on the test set, so its quality there is optimistic.`;
 }

@@ -1,4 +1,4 @@
-// Elements of the page. Text is only ever set as text, so that no name can become markup.
+// Elements of the page. Text is always set as text, so that no name can become markup.
 
 function find(id) {
   return document.getElementById(id);

@@ -1,8 +1,8 @@
-// Numbers as text; what is not known is a dash.
+// Numbers as text; unknown values are a dash.
 
 const DASH = "–";
 const MINUS = "−";
-const SPACE = "\u00a0"; // a number stays on the line of its unit
+const SPACE = "\u00a0"; // keeps a number and its unit on one line
 const THOUSANDS = new Intl.NumberFormat("en-US");
 const MEASURE_NAMES = new Map([
   ["auc", "AUC"],

@@ -1,4 +1,4 @@
-// How the run was made: command, data, settings, times and versions.
+// The command, data, settings, times and versions of the run.
 
 function startMaking() {
   const { making, settings } = record;
@@ -16,7 +16,7 @@ function startMaking() {
   show("making");
 }
 
-// Words that keep together, so that a line does not end inside an option.
+// Each word is an element, so that lines do not break inside an option.
 function listWords(command) {
   return command.split(" ").flatMap((word) => [make("span", { textContent: word }), " "]);
 }
@@ -31,8 +31,8 @@ function listData() {
     ["Read as", data.read],
     ["Documents", formatCount(data.n_documents)],
     ["Rows skipped", formatCount(data.n_skipped)],
-    [capitalize(data.unit), `${formatCount(data.n_features)}, ${sayPerDocument()} in a document`],
-    ["Labels", data.kind === "multilabel" ? "any number for a document" : "one for a document"],
+    [capitalize(data.unit), `${formatCount(data.n_features)}, ${sayPerDocument()} per document`],
+    ["Labels", data.kind === "multilabel" ? "any number per document" : "one per document"],
   ];
   if (data.test_source !== null) pairs.push(["Test set", data.test_source]);
   if (data.n_test !== null) pairs.push(["Test documents", formatCount(data.n_test)]);
@@ -53,7 +53,7 @@ function listSeed(making) {
 }
 
 function sayCurveTime({ seconds, fit_seconds: fits }) {
-  return `${formatSeconds(seconds)}, ${formatSeconds(fits)} of it to train`;
+  return `${formatSeconds(seconds)}, ${formatSeconds(fits)} of it training`;
 }
 
 function listSeconds(seconds) {

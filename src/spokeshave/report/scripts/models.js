@@ -1,4 +1,4 @@
-// The final model beside the one of all features, and how both were judged.
+// The final model beside the model on all features, with their test results.
 
 function startModels() {
   const { model, full_model: full } = record;
@@ -17,7 +17,7 @@ function listHeads(both) {
 
 function describeJudgement(judgement) {
   if (!judgement) return "";
-  return `Judged on ${formatCount(judgement.n_documents)} documents: ${judgement.judged_on}.`;
+  return `Tested on ${formatCount(judgement.n_documents)} documents: ${judgement.judged_on}.`;
 }
 
 function listModelRows(both) {

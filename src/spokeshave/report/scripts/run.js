@@ -1,4 +1,4 @@
-// The run that the page is about, and how to look things up in it.
+// The record of the run, and functions to look up values in it.
 
 const { record, curveNames, charts } = JSON.parse(find("content").textContent);
 const { curves, cuts, choice, data } = record;
@@ -18,11 +18,11 @@ function findFraction(curve, fraction) {
   return curve.fractions.findIndex((each) => Math.abs(each - fraction) <= 0.004 * fraction);
 }
 
-// Return a measure at each cut of the first curve, with its errors where it has any.
+// Return a measure at each cut of the first curve, with its errors if known.
 function trace(curve, measure, average, className) {
   const measured = curves[curve].measures[measure];
-  const places = cutsOfCurves[curve];
-  const pick = (values) => places.map((place) => values?.[place] ?? null);
+  const indices = cutsOfCurves[curve];
+  const pick = (values) => indices.map((index) => values?.[index] ?? null);
   if (!measured) return { values: pick(null), errors: pick(null) };
   if (className === null) {
     return { values: pick(measured[average]), errors: pick(measured[`${average}_error`]) };
@@ -42,8 +42,8 @@ function findBest(values) {
 }
 
 function meanFeatures(cut, curve = 0) {
-  const place = cutsOfCurves[curve][cut];
-  const kept = curves[curve].n_features.map((row) => row[place]);
+  const index = cutsOfCurves[curve][cut];
+  const kept = curves[curve].n_features.map((row) => row[index]);
   return kept.reduce((sum, each) => sum + each, 0) / Math.max(kept.length, 1);
 }
 

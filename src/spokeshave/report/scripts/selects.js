@@ -1,6 +1,6 @@
-// Selects that show a part of the state and change it.
+// Selects that show and change a part of the state.
 
-// A select of one class or the average of all; a value is the number of a class.
+// A select of one class, or of the average of all; its values are indices of classes.
 function startClassSelect(id, label) {
   const each = classNames.map((name, index) => ({ value: String(index), label: name }));
   const options = [{ value: "", label: "all, averaged" }, ...each];

@@ -1,4 +1,4 @@
-// The sentence about the cut that the page is at.
+// The sentence about the current cut.
 
 function startSentence() {
   follow(writeSentence);

@@ -1,4 +1,4 @@
-// What the values of features become: the strongest features of a class, or one that is chosen.
+// The shaped values of the strongest features of a class, or of one selected feature.
 
 const N_SHOWN = 6;
 const shapes = { shown: null, views: [] };
@@ -50,9 +50,10 @@ function makeFigure(shape) {
   return make("figure", {}, caption, make("div", { className: "chart small" }));
 }
 
-async function drawShape(shape, place) {
+async function drawShape(shape, container) {
   const name = shape.is_nominal ? "nominal_shape" : "shape";
-  shapes.views.push(await draw(place, name, { points: listLevels(shape), zero: listZero(shape) }));
+  const datasets = { points: listLevels(shape), zero: listZero(shape) };
+  shapes.views.push(await draw(container, name, datasets));
 }
 
 function listLevels(shape) {

@@ -1,4 +1,4 @@
-// How alike masked and retrained SVMs are at each cut.
+// The similarity of masked and retrained SVMs at each cut.
 
 async function startStability() {
   if (!record.stability) return undefined;

@@ -1,4 +1,4 @@
-// Put the page together; parts that the run has nothing for stay hidden.
+// Start every section; sections without data stay hidden.
 
 function writeFacts() {
   const classes = record.classes.length;

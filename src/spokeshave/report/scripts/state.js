@@ -1,5 +1,5 @@
-// What the page is at: one cut, measure, average, class and method, which every part follows.
-// A class or method of null is all of them.
+// The state of the page: one cut, measure, average, class and method, which every section follows.
+// A class or method of null means all of them.
 
 const state = { cut: 0, measure: null, average: "macro", class: null, method: null };
 const followers = [];
@@ -19,7 +19,7 @@ function clampCut(cut) {
   return Math.min(Math.max(cut, 0), first.fractions.length - 1);
 }
 
-// The curve that tables and sentences are about, also where all methods are drawn.
+// The curve of the tables and sentences, even if all methods are drawn.
 function currentCurve() {
   return state.method ?? 0;
 }

@@ -1,4 +1,4 @@
-// Tiles: quality and cost at the cut.
+// Tiles with quality and cost at the current cut.
 
 function startTiles() {
   follow(writeTiles);

@@ -1,4 +1,4 @@
-// Words for and against a class, and those at the edge of the cut.
+// Words for and against a class, and the words at the edge of the cut.
 
 const words = { shown: null, items: [] };
 

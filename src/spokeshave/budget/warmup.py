@@ -1,12 +1,9 @@
-"""Kernels made ready before memory is measured: compiling takes more of it than a small budget."""
+"""The exercise of a run in limited memory: it calls every kernel of the run on a few documents."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -14,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from spokeshave import kernels
 from spokeshave.budget.request import Reporter, Request
 from spokeshave.budget.room import Room
 from spokeshave.budget.rounds import Objective, Setting, train_classes
@@ -22,42 +18,13 @@ from spokeshave.budget.run import run
 from spokeshave.budget.shards import list_shards
 from spokeshave.budget.workplace import Workplace
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.kernels.descent import polish
 from spokeshave.svm.solver import Stop
 
-N_CLASSES = 5  # enough for the sweeps that classes share
-
-
-@lru_cache
-def prepare(*, is_text: bool, has_values: bool) -> None:
-    """Load the kernels of a run, compiled in another process where they have to be."""
-    if not is_compiled(is_text=is_text, has_values=has_values):
-        program = (
-            "from spokeshave.budget.kernels import exercise; "
-            f"exercise(is_text={is_text}, has_values={has_values})"
-        )
-        subprocess.run([sys.executable, "-c", program], check=True)
-        marker = _find_marker(is_text, has_values)
-        if marker.parent.is_dir():
-            marker.touch()
-    exercise(is_text=is_text, has_values=has_values)
-
-
-def is_compiled(*, is_text: bool, has_values: bool) -> bool:
-    """Return whether the kernels of a run were compiled after they were last changed."""
-    marker = _find_marker(is_text, has_values)
-    sources = Path(str(kernels.__file__)).parent.glob("*.py")
-    newest = max(path.stat().st_ctime for path in sources)
-    return marker.exists() and marker.stat().st_mtime >= newest
-
-
-def _find_marker(is_text: bool, has_values: bool) -> Path:
-    """Return the file that says so, beside the compiled kernels."""
-    return Path(polish.stats.cache_path) / f"budget-{is_text:d}{has_values:d}.ready"
+N_CLASSES = 5  # enough for the sweeps over several classes at once
 
 
 def exercise(*, is_text: bool, has_values: bool) -> None:
-    """Run all kernels on a few documents."""
+    """Run every kernel on a few documents; `has_values` is whether rows are not binary."""
     request = Request(
         memory=1 << 50,
         svm=_pose,
@@ -93,7 +60,7 @@ def _pose(names: Any, codes: Any, survey: Any) -> Objective:
 
 
 class _Few:
-    """A few documents of some classes."""
+    """A feed of a few documents of some classes."""
 
     name, n_bytes, position, is_multilabel = "documents", 1, 0, False
     stamps: ClassVar[list[Any]] = []
@@ -102,7 +69,7 @@ class _Few:
         self.is_text = is_text
 
     def read_batches(self, batch_size: int = 1) -> Iterator[Any]:
-        """Yield documents in batches, as ranges of them begin with one."""
+        """Yield the documents in batches of 15."""
         generator = np.random.default_rng(0)
         for first in range(0, 60, 15):
             labels = [str(i % N_CLASSES) for i in range(first, first + 15)]
