@@ -9,7 +9,7 @@ from spokeshave.cli.printer import Printer
 from spokeshave.cli.reading import Reading, naming_options
 
 if TYPE_CHECKING:
-    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.fit import JobResult
     from spokeshave.jobs.settings import Budget, Settings
 
 REPORT = 160_000_000  # bytes that making a report takes
@@ -40,7 +40,7 @@ def make_budget(memory: str, nonzeros: float | None, work: str | None, prefix: P
 
 def run_budget(
     reading: Reading, settings: Settings, budget: Budget, prefix: Path, printer: Printer
-) -> tuple[Finished, dict[str, Path]]:
+) -> tuple[JobResult, dict[str, Path]]:
     """Train in a given memory, and write what that leaves."""
     from spokeshave.budget.memory import give_back, measure_resident
     from spokeshave.cli.fit import describe_command, write_results

@@ -13,7 +13,7 @@ from spokeshave.cli.steps import Steps
 from spokeshave.cluster import connect, fit_on_cluster, predict_on_cluster
 
 if TYPE_CHECKING:
-    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.fit import JobResult
     from spokeshave.jobs.settings import Settings
     from spokeshave.model.model import Model
 
@@ -116,7 +116,6 @@ def list_shares(settings: Settings, *, has_test: bool) -> list[Mapping[str, floa
     from spokeshave.jobs.fit import list_steps
 
     whole = list_steps(settings, has_test=has_test)
-    whole.pop("comparing normals", None)
     reduced = {"ranking": 3.0, "reducing": 4.0, "training": 5.0}
     if "judging it" in whole:
         reduced["judging it"] = 1.0
@@ -131,7 +130,7 @@ def fit_parts(
     limits: dict[str, Any],
     prefix: Path,
     printer: Printer,
-) -> tuple[Finished, dict[str, Path]]:
+) -> tuple[JobResult, dict[str, Path]]:
     """Do the whole job on a cluster, and write what that leaves here."""
     from spokeshave.cli.fit import describe_command, write_results
 

@@ -20,7 +20,7 @@ from spokeshave.cli.reading import Given, Reading, read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
-    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.fit import JobResult
     from spokeshave.jobs.record import RunRecord
     from spokeshave.jobs.settings import Settings
 
@@ -166,7 +166,7 @@ def _strip_suffixes(name: str) -> str:
 
 def run_fit(
     read: Callable[[Printer], Given], settings: Settings, prefix: Path, printer: Printer
-) -> tuple[Finished, dict[str, Path]]:
+) -> tuple[JobResult, dict[str, Path]]:
     """Read documents, run the whole job, and write what it leaves."""
     from spokeshave.cli.steps import Steps, prepare_job
 
@@ -184,7 +184,7 @@ def run_fit(
     return finished, written
 
 
-def report_run(finished: Finished, written: dict[str, Path], printer: Printer) -> None:
+def report_run(finished: JobResult, written: dict[str, Path], printer: Printer) -> None:
     """Print what a run found, and where it is."""
     if printer.as_json:
         emit_run(finished.record, written, printer)
@@ -199,7 +199,7 @@ def describe_command() -> str:
 
 
 def write_results(
-    finished: Finished, prefix: Path, printer: Printer, *, has_room: bool = True
+    finished: JobResult, prefix: Path, printer: Printer, *, has_room: bool = True
 ) -> dict[str, Path]:
     """Write the model, the record, and the report where it can be made and there is room for it."""
     from spokeshave.jobs.record import write_record

@@ -13,7 +13,7 @@ from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
     from spokeshave import Ranking
-    from spokeshave.jobs.dataset import Collection
+    from spokeshave.jobs.dataset import Dataset
 
 
 def rank(
@@ -70,22 +70,21 @@ def rank(
         _show(ranking, collection, rows, top, printer)
 
 
-def _rank(reading: Reading, settings: Any, printer: Printer) -> tuple[Collection, Ranking]:
+def _rank(reading: Reading, settings: Any, printer: Printer) -> tuple[Dataset, Ranking]:
     from spokeshave.cli.steps import Steps, prepare_job
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         given = steps.run("reading", read_documents, reading, printer)
         # Slow: bad input is told without it.
-        from spokeshave.jobs.fit import make_collection, pose, rank_collection
+        from spokeshave.jobs.fit import make_dataset, rank_dataset
 
         prepare_job(steps, {"making rows": 1.0, "ranking": 2.0})
-        collection = steps.run("making rows", make_collection, given.train, None, settings)
-        svc = pose(collection, settings, steps)
-        return collection, steps.run("ranking", rank_collection, collection, svc, settings)
+        collection = steps.run("making rows", make_dataset, given.train, None, settings)
+        return collection, rank_dataset(collection, settings, steps)
 
 
 def _list_lines(
-    ranking: Ranking, collection: Collection, rows: list[int], top: int
+    ranking: Ranking, collection: Dataset, rows: list[int], top: int
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -101,7 +100,7 @@ def _list_lines(
 
 
 def _show(
-    ranking: Ranking, collection: Collection, rows: list[int], top: int, printer: Printer
+    ranking: Ranking, collection: Dataset, rows: list[int], top: int, printer: Printer
 ) -> None:
     if len(rows) == 1:
         printer.tabulate(

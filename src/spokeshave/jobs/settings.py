@@ -1,4 +1,4 @@
-"""What is asked of a run, and where its documents come from."""
+"""The settings of a run, its memory budget, and the origin of its documents."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from spokeshave.curves.cuts import PAPER_FRACTIONS
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of a run.
+    """The settings of a run.
 
     Attributes
     ----------
     methods : tuple of str
-        How features are cut; the choice is made from the curve of the first.
+        The methods of the curves; the cut is chosen from the curve of the first.
     by : str
-        What they are ranked by.
+        The ranking criterion.
     cuts : sequence of float or int, or "log"
         The cuts.
     against : {"features", "sparsity"}
-        What they are numbers of.
+        The unit of the cuts.
     C : float or "auto"
-        The cost of a training error, or that it be chosen by cross-validation.
+        The cost of a training error, or "auto" to choose it by cross-validation.
     loss : {"hinge", "squared_hinge"}
-        What an error costs.
+        The loss of the SVM.
     measure, average : str
-        What the choice looks at.
+        The measure that cuts are compared by.
     tolerance : float or None
-        How much less than the best will do; one standard error where it is None.
+        The accepted loss against the best cut; None for one standard error.
     hold_out : float
-        The share of documents to test on, where there are no test documents.
+        The share of documents to hold out for testing, without test documents.
     weighting : {"binary", "counts", "tfidf"}
         The value of a word in a document.
     min_df : int
-        Fewest documents that a word may be in.
+        Minimum document frequency of a word.
     with_stability : bool
         Whether to compare masked and retrained models.
     n_jobs : int
         Threads.
     seed : int
-        Seed of everything.
+        Seed of every random choice.
     """
 
     methods: tuple[str, ...] = ("mask",)
@@ -64,16 +64,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a run may take.
+    """The memory budget of a run.
 
     Attributes
     ----------
     memory : int or str
-        Memory of the whole process, as `BudgetedSVC` takes it.
+        Memory of the whole process, as in `BudgetedSVC`.
     nonzeros_per_document : float or None
-        The sparsity asked for; as many as fit where it is None.
+        The target sparsity; None for as many nonzeros as fit.
     folder : str, Path or None
-        Where temporary files go, for a run that was killed to go on from.
+        Folder of temporary files, from which a killed run can resume.
     """
 
     memory: int | str
@@ -83,9 +83,9 @@ class Budget:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where documents come from: names, how they were read, rows left out, and the command.
+    """The origin of documents: source, reader, test source, skipped rows, and the command.
 
-    ``text_column`` is the name of the column of texts, for a model to look for it again.
+    ``text_column`` is the name of the column of texts, which a model looks for in new tables.
     """
 
     source: str

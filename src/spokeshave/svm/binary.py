@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite, check_random_state
 
-from spokeshave.curves.retraining import warn_if_stopped_early
 from spokeshave.kernels.descent import Task
 from spokeshave.kernels.rows import Rows, make_full_rows, make_rows
 from spokeshave.svm.calibration import fit_sigmoid, halve, sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, price_errors
-from spokeshave.svm.solver import Stop, rank_by_frequency, settle
+from spokeshave.svm.solver import Stop, rank_by_frequency, settle, warn_if_stopped_early
 from spokeshave.utils.validation import tidy
 
 FULL_SHARE = 0.3  # of a dense table: from there on passing over its zeros is faster than skipping

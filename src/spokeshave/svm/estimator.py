@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
@@ -19,7 +17,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from spokeshave.svm.calibration import fit_sigmoids, halve
 from spokeshave.svm.one_vs_rest import OneVsRestMixin
-from spokeshave.svm.solver import Problem, Solution, Stop, solve, take_documents
+from spokeshave.svm.solver import (
+    Problem,
+    Solution,
+    Stop,
+    solve,
+    take_documents,
+    warn_if_stopped_early,
+)
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 
@@ -169,7 +174,12 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_, self.intercept_ = solution.coef, solution.intercept
         self.objective_, self.duality_gap_ = solution.objective, solution.gap
         self.n_iter_ = int(solution.n_passes.max())
-        self._warn_if_stopped_early()
+        warn_if_stopped_early(
+            solution.gap / solution.objective,
+            Stop(self.tol, self.max_iter),
+            names=self.classes_[-len(solution.gap) :],
+            stacklevel=2,
+        )
         self._forget_calibration()
         if self.probability:
             self._calibrate(problem, y, rng)
@@ -248,19 +258,6 @@ class DualLinearSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
                 "set warm_start=False to start anew."
             )
         return self.dual_coef_ * (self.C / self.C_)
-
-    def _warn_if_stopped_early(self) -> None:
-        relative_gap = self.duality_gap_ / self.objective_
-        worst = int(relative_gap.argmax())
-        if relative_gap[worst] > self.tol:
-            name = self.classes_[worst if len(relative_gap) > 1 else -1]
-            warnings.warn(
-                f"Stopped after max_iter={self.max_iter} passes with a relative duality gap of "
-                f"{relative_gap[worst]:.2g} for class {name!r}, above tol={self.tol:g}. "
-                "Raise max_iter or tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
     def _calibrate(self, problem: Problem, y: Any, rng: np.random.RandomState) -> None:
         """Fit Platt's sigmoid on scores that each half of the documents gets from the other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from math import isfinite, prod
 from mmap import mmap
@@ -11,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, polish, rebuild, score, sweep
 from spokeshave.kernels.lanes import LANES
@@ -247,6 +249,32 @@ def _solve_block(
         dual = sparse.csr_matrix(beta_k[None, :] if keep_dual else (1, n_documents))
         answers.append((dual, b, passes + n_sweeps, objective, gap))
     return answers
+
+
+def warn_if_stopped_early(
+    relative_gap: Any,
+    stop: Stop,
+    *,
+    names: Any = None,
+    retraining: bool = False,
+    stacklevel: int,
+) -> None:
+    """Warn if any class reached ``max_iter`` before its relative duality gap fell to ``tol``.
+
+    With ``names``, one for each gap, the warning names the worst class.
+    """
+    gaps = np.nan_to_num(np.atleast_1d(relative_gap))
+    if not gaps.size or gaps.max() <= stop.tol:
+        return
+    of_class = "" if names is None else f" for class {names[int(gaps.argmax())]!r}"
+    warnings.warn(
+        f"{'Retraining stopped' if retraining else 'Stopped'} after max_iter={stop.max_passes} "
+        f"passes with a relative duality gap of "
+        f"{gaps.max():.2g}{of_class}, above tol={stop.tol:g}. Raise max_iter or tol, or scale the "
+        "features.",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def limit_bias(bias: float) -> float:
