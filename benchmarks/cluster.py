@@ -30,7 +30,7 @@ from memory import Monitor, parse_bytes
 from spokeshave.cluster import fit_on_cluster
 from spokeshave.corpus import read_texts
 from spokeshave.corpus.documents import Texts
-from spokeshave.jobs.fit import Finished, run_job
+from spokeshave.jobs.fit import JobResult, run_job
 from spokeshave.jobs.settings import Settings
 from spokeshave.utils.timing import Stopwatch
 
@@ -55,7 +55,7 @@ def write_parts(folder: Path) -> list[str]:
     return paths
 
 
-def fit_here(paths: list[str], settings: Settings) -> Finished:
+def fit_here(paths: list[str], settings: Settings) -> JobResult:
     """Read all parts and run the job in this process."""
     texts: list[str] = []
     labels: list[str] = []

@@ -45,9 +45,10 @@ class Split(NamedTuple):
         names = tuple(self.names[k] for k in top)
         return self._replace(Y=self.Y[:, top], Y_test=self.Y_test[:, top], names=names)
 
-    def trace(self, **options: Any) -> FeatureCurve:
+    def trace(self, method: str = "mask", **options: Any) -> FeatureCurve:
         """Return the feature curve of the training documents on the test documents."""
-        return feature_curve(self.X, self.Y, X_test=self.X_test, y_test=self.Y_test, **options)
+        test = {"X_test": self.X_test, "y_test": self.Y_test}
+        return feature_curve(self.X, self.Y, method=method, **test, **options)
 
 
 class Labelled(NamedTuple):

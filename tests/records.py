@@ -13,7 +13,7 @@ from spokeshave.jobs.record import (
     CutsRecord,
     Data,
     EdgeRecord,
-    JudgementRecord,
+    EvaluationRecord,
     Making,
     MeasureRecord,
     ModelRecord,
@@ -213,7 +213,7 @@ def make_model(made_by, macro_f1, cuts, cut, names):
         n_weights=cuts.n_weights[cut],
         per_document=cuts.per_document[cut],
         n_bytes=cuts.n_bytes[cut],
-        judgement=JudgementRecord(
+        judgement=EvaluationRecord(
             judged_on="the test set",
             n_documents=3_299,
             accuracy=macro_f1 + 0.05,

@@ -239,7 +239,8 @@ def _study(directory: Directory, pair: tuple[str, str], noise: int) -> dict[str,
 
 def _trace(problem: Problem, method: str, **options: Any) -> FeatureCurve:
     given: dict[str, Any] = {"cv": FOLDS, "estimator": make_svc(), **options}
-    return feature_curve(problem.X, problem.y, method=method, **given)
+    curve: FeatureCurve = feature_curve(problem.X, problem.y, method=method, **given)
+    return curve
 
 
 def _choose(curve: FeatureCurve) -> int:

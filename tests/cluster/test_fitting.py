@@ -146,7 +146,7 @@ def test_a_bad_row_is_told_of_by_its_file_and_line(client, collection, tmp_path)
         ({"settings": Settings(min_df=200)}, "No word is left"),
         ({"memory": "10MB", "nonzeros_per_document": 5}, "A worker must have .* or more"),
         ({"text": "nothing"}, "there is no column 'nothing'"),
-        ({"settings": Settings(C="auto"), "nonzeros_per_document": 5}, "C must be a number where"),
+        ({"settings": Settings(C="auto"), "nonzeros_per_document": 5}, "C must be a number if"),
     ],
 )
 def test_what_cannot_be_done_gets_a_sentence(client, parts, options, sentence):

@@ -15,7 +15,7 @@ from spokeshave import DocumentVectorizer, DualLinearSVC
 from spokeshave.cluster.counting import PrunedWords
 from spokeshave.cluster.shapes import Tally
 from spokeshave.cluster.spreading import Block
-from spokeshave.jobs.dataset import Collection, Part
+from spokeshave.jobs.dataset import Dataset, Part
 
 
 def make_results():
@@ -32,7 +32,7 @@ def make_results():
         "block": Block(X, sparse.csc_matrix(X[:, :4])),
         "vectorizer": vectorizer,
         "model": DualLinearSVC(random_state=0).fit(X, y),
-        "collection": Collection(
+        "collection": Dataset(
             train=part,
             test=None,
             names=[],

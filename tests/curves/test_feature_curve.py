@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from spokeshave import PAPER_FRACTIONS, DualLinearSVC, feature_curve, rank_features
+from spokeshave.svm.solver import solve
 
 METHODS = ["mask", "sv_set", "exact", "warm", "rfe"]
 TIGHT = {"tol": 1e-10, "max_iter": 100_000, "random_state": 0}
@@ -250,6 +251,33 @@ def test_warm_and_exact_reach_the_same_optimum():
     same(trace("warm", cuts=(0.5, 1.0)), trace("exact", cuts=(0.5, 1.0)), tolerance=1e-3)
 
 
+@pytest.mark.parametrize("is_folded", [True, False])
+@pytest.mark.parametrize("aggregate", [None, "max"])
+def test_curves_of_several_methods_are_those_of_each(is_folded, aggregate):
+    X, y, X_test, y_test = make_text()
+    given = {"cv": 3} if is_folded else {"X_test": X_test, "y_test": y_test}
+    options = {"cuts": CUTS, "random_state": 0, "aggregate": aggregate, **given}
+    curves = feature_curve(X, y, method=METHODS, **options)
+    assert [curve.method for curve in curves] == list(METHODS)
+    for curve in curves:
+        alone = feature_curve(X, y, method=curve.method, **options)
+        same(curve, alone, tolerance=0)
+        np.testing.assert_array_equal(curve.thresholds, alone.thresholds)
+        np.testing.assert_array_equal(curve.nonzeros, alone.nonzeros)
+        np.testing.assert_array_equal(curve.objectives, alone.objectives)
+        assert curve.seconds > curve.fit_seconds
+
+
+def test_each_fold_is_trained_once_for_all_methods(monkeypatch):
+    X, y, _, _ = make_text()
+    trained = []
+    monkeypatch.setattr(
+        "spokeshave.curves.fitted.solve", lambda *a, **k: trained.append(1) or solve(*a, **k)
+    )
+    feature_curve(X, y, cv=3, method=("mask", "sv_set", "warm"), cuts=CUTS)
+    assert len(trained) == 3
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_threads_change_nothing(method):
     one, two = trace(method, n_jobs=1), trace(method, n_jobs=2)
@@ -481,6 +509,8 @@ def test_a_retraining_that_stops_early_says_so():
     ("change", "sentence"),
     [
         ({"method": "masc"}, "method must be one of mask, sv_set, exact, warm, rfe. Got 'masc'"),
+        ({"method": ()}, "method must be one of mask, sv_set, exact, warm, rfe. Got ''"),
+        ({"method": ("mask", "masc")}, "Got 'masc' instead"),
         ({"by": "gini"}, "by must be"),
         ({"aggregate": "median"}, "'max' or 'mean'. Got 'median'"),
         ({"cuts": [2.5]}, "cuts must be"),

@@ -426,7 +426,7 @@ def test_sizes_are_fractions_or_counts(sizes, expected):
         ({"estimator": FunctionTransformer()}, "must have predict_proba or decision_function"),
         ({"scoring": "beauty"}, "scoring"),
         ({"progress": "bar"}, r"progress must be True, False or a function .* Got 'bar' instead"),
-        ({"random_state": None, "checkpoint": "x.jsonl"}, "random_state must be an integer where"),
+        ({"random_state": None, "checkpoint": "x.jsonl"}, "random_state must be an integer with"),
     ],
 )
 def test_what_is_wrong_gets_a_sentence(options, sentence, tmp_path, monkeypatch):
@@ -493,8 +493,7 @@ def test_a_run_that_broke_down_is_taken_up_again(path, n_jobs):
 PROGRAM = """
 import os, signal, sys
 from made_up import make_text
-from spokeshave import DualLinearSVC
-from spokeshave.curves.learning_curve import learning_curve
+from spokeshave import DualLinearSVC, learning_curve
 
 def stop(done, total):
     if done == 6:

@@ -21,11 +21,11 @@ from spokeshave import BNSScaler, DualLinearSVC, FeatureShaper, LocalProbability
 from spokeshave.curves import learning_tasks as units_file
 from spokeshave.curves.learning_tasks import (
     MEASURED,
-    Plan,
+    LearningOptions,
     Sample,
-    has_class_transforms,
-    look,
-    run_units,
+    can_share_statistics,
+    fit_steps,
+    run_tasks,
     split_shared,
 )
 from spokeshave.utils.validation import binarize
@@ -80,7 +80,7 @@ def make_plan(name, kind="sparse", *, n_classes=3, Cs=CS, tune_cv=2, scoring=Non
 
 
 def plan_for(model, X, y, Cs=CS, tune_cv=2, scoring=None):
-    return Plan(X, binarize(y)[1].toarray(), y, model, Cs, tune_cv, scoring)
+    return LearningOptions(X, binarize(y)[1].toarray(), y, model, Cs, tune_cv, scoring)
 
 
 def take_half(y):
@@ -96,12 +96,12 @@ def run_both(plan, sample, monkeypatch):
     """Return the results of all classes, run together and each by itself."""
     classes = range(plan.Y.shape[1])
     with monkeypatch.context() as patch:
-        patch.setattr(units_file, "_run_alone", refuse)
-        together = run_units(plan, sample, classes)
+        patch.setattr(units_file, "_run_one", refuse)
+        together = run_tasks(plan, sample, classes)
     with monkeypatch.context() as patch:
         patch.setattr(units_file, "is_plain", lambda model: False)
-        patch.setattr(units_file, "_run_together", refuse)
-        alone = run_units(plan, sample, classes)
+        patch.setattr(units_file, "_run_shared", refuse)
+        alone = run_tasks(plan, sample, classes)
     return together, alone
 
 
@@ -179,7 +179,7 @@ def test_a_sigmoid_by_halves_refuses_a_class_of_one_document(monkeypatch):
     for is_plain in (True, False):
         monkeypatch.setattr(units_file, "is_plain", lambda model, plain=is_plain: plain)
         with pytest.raises(ValueError, match=r"two documents of each class or more\. Got one of"):
-            run_units(plan_for(plan.estimator, plan.X, y), sample, [0, 3])
+            run_tasks(plan_for(plan.estimator, plan.X, y), sample, [0, 3])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -203,23 +203,23 @@ def test_a_model_that_runs_out_of_passes_is_told_of(is_plain, monkeypatch):
     plan, sample = make_plan("none", tol=1e-6, max_iter=1)
     monkeypatch.setattr(units_file, "is_plain", lambda model: is_plain)
     with pytest.warns(ConvergenceWarning, match=r"topped after max_iter=1 passes with a relative"):
-        run_units(plan, sample, [0, 1])
+        run_tasks(plan, sample, [0, 1])
 
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_sample_of_one_class_has_no_measures(name):
     plan, sample = make_plan(name, "dense" if name in NOT_SPARSE else "sparse", n_classes=2)
     train = sample.train[plan.labels[sample.train] == 1]
-    (result,) = run_units(plan, sample._replace(train=train), [0])
+    (result,) = run_tasks(plan, sample._replace(train=train), [0])
     assert np.isnan(list(result.values())).all()
 
 
 @pytest.mark.parametrize("name", ["none", "shaper", "cross_fit"])
 def test_a_class_gets_the_same_whatever_else_is_asked(name):
     plan, sample = make_plan(name, tol=1e-2)
-    everything = run_units(plan, sample, [0, 1, 2])
+    everything = run_tasks(plan, sample, [0, 1, 2])
     for classes in ([2, 0], [1]):
-        for k, result in zip(classes, run_units(plan, sample, classes), strict=True):
+        for k, result in zip(classes, run_tasks(plan, sample, classes), strict=True):
             assert {**result, "seconds": 0} == {**everything[k], "seconds": 0}
 
 
@@ -228,17 +228,17 @@ def test_multilabel_targets_are_dealt_out_class_by_class(name):
     X, Y = make_targets("multilabel")
     model = make_pipeline(*STEPS[name], DualLinearSVC(**EXACT))
     sample = take_half(Y)
-    found = run_units(Plan(X, Y, None, model, CS, 2, None), sample, range(3))
+    found = run_tasks(LearningOptions(X, Y, None, model, CS, 2, None), sample, range(3))
     for k, result in enumerate(found):
         alone = sample._replace(seeds=sample.seeds[k:])
-        assert_equal([result], run_units(plan_for(model, X, Y[:, k]), alone, [0]))
+        assert_equal([result], run_tasks(plan_for(model, X, Y[:, k]), alone, [0]))
 
 
-def test_other_classifiers_run_alone(monkeypatch):
+def test_other_classifiers_run_one(monkeypatch):
     plan, sample = make_plan("shaper")
-    monkeypatch.setattr(units_file, "_run_together", refuse)
+    monkeypatch.setattr(units_file, "_run_shared", refuse)
     for model, scoring in ((LinearSVC(), None), (DualLinearSVC(), "balanced_accuracy")):
-        results = run_units(plan._replace(estimator=model, scoring=scoring), sample, [0, 1])
+        results = run_tasks(plan._replace(estimator=model, scoring=scoring), sample, [0, 1])
         assert all(result["C"] in CS for result in results)
 
 
@@ -257,7 +257,7 @@ def test_other_classifiers_run_alone(monkeypatch):
 def test_bad_options_get_the_sentence_of_the_estimator(options, sentence):
     plan, sample = make_plan("none", **options)
     with pytest.raises(ValueError, match=sentence):
-        run_units(plan, sample, [0, 1])
+        run_tasks(plan, sample, [0, 1])
 
 
 class Supervised(TransformerMixin, BaseEstimator):
@@ -388,8 +388,8 @@ class OwnShaper(LocalProbabilityShaper):
         ({"shape": LocalProbabilityShaper(n_neighbors="auto")}, False),
     ],
 )
-def test_known_stages_have_class_transforms(options, expected):
-    assert has_class_transforms(FeatureShaper(**options)) is expected
+def test_known_stages_share_statistics(options, expected):
+    assert can_share_statistics(FeatureShaper(**options)) is expected
 
 
 def make_sample(kind):
@@ -434,7 +434,7 @@ class Doubled(FeatureShaper):
 )
 def test_each_class_sees_what_it_would_see_alone(before, kind):
     X, Y, X_test = make_sample(kind)
-    show = look(before, X, Y, X_test)
+    show = fit_steps(before, X, Y, X_test)
     for k in (2, 0, 1):
         alone = clone(before)
         train, test = show(k)
@@ -445,17 +445,17 @@ def test_each_class_sees_what_it_would_see_alone(before, kind):
 def test_two_classes_have_one_sight():
     X, Y, X_test = make_sample("dense")
     alone = FeatureShaper().fit(X, Y[:, 1])
-    train, test = look(make_pipeline(FeatureShaper()), X, Y[:, [1]], X_test)(0)
+    train, test = fit_steps(make_pipeline(FeatureShaper()), X, Y[:, [1]], X_test)(0)
     np.testing.assert_allclose(train.X, alone.transform(X))
     np.testing.assert_allclose(test, alone.transform(X_test))
 
 
 def test_what_is_shared_is_made_once():
     X, Y, X_test = make_sample("dense")
-    show = look(make_pipeline(MinMaxScaler()), X, Y, X_test)
+    show = fit_steps(make_pipeline(MinMaxScaler()), X, Y, X_test)
     assert show(0) is show(2)
     assert show(0).train.rows.indices is None
-    assert look(None, X, Y, X_test)(1).train.X is X
+    assert fit_steps(None, X, Y, X_test)(1).train.X is X
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
@@ -467,13 +467,13 @@ def test_unknown_values_that_no_shape_takes_get_a_sentence(options, form):
     before = make_pipeline(FeatureShaper(shape=None, **options))
     for train, test in ((spoilt, X_test), (X, spoilt)):
         with pytest.raises(ValueError, match="Input X contains NaN"):
-            look(before, form(train), Y, form(test))(0)
+            fit_steps(before, form(train), Y, form(test))(0)
 
 
 def test_unknown_values_have_a_shape():
     X, Y, X_test = make_sample("dense")
     X[3, 1] = X_test[0, 0] = np.nan
-    train, test = look(make_pipeline(FeatureShaper()), X, Y, X_test)(1)
+    train, test = fit_steps(make_pipeline(FeatureShaper()), X, Y, X_test)(1)
     alone = FeatureShaper()
     np.testing.assert_allclose(train.X, alone.fit_transform(X, Y[:, 1]))
     np.testing.assert_allclose(test, alone.transform(X_test))

@@ -202,5 +202,5 @@ def test_bad_input_gets_a_sentence(options, sentence):
 def test_retraining_that_stops_early_says_so():
     X, y = make_text()
     svc = DualLinearSVC(tol=1e-12, max_iter=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="Training stopped after max_iter=1 passes"):
+    with pytest.warns(ConvergenceWarning, match="Retraining stopped after max_iter=1 passes"):
         stability(X, y, estimator=svc, cuts=(0.5, 1.0))

@@ -13,13 +13,13 @@ from sklearn.preprocessing import normalize
 from made_up import KINDS, TREES
 from spokeshave import DocumentVectorizer
 from spokeshave.corpus import Texts, Vectors
-from spokeshave.jobs.dataset import list_names, make_targets, prepare
+from spokeshave.jobs.dataset import list_names, make_targets, prepare_dataset
 
 TAGS = [("oak", "ash"), ("ash",), (), ("yew",), ("oak",), ("oak", "yew"), ("ash",), ()]
 
 
 def prepare_texts(texts=TREES, labels=KINDS, test=None, **options):
-    return prepare(Texts(list(texts), list(labels)), test, DocumentVectorizer(), **options)
+    return prepare_dataset(Texts(list(texts), list(labels)), test, DocumentVectorizer(), **options)
 
 
 def make_vectors(rng, *, n=30, is_sparse=True):
@@ -29,7 +29,7 @@ def make_vectors(rng, *, n=30, is_sparse=True):
 
 
 def prepare_vectors(vectors, test=None, **options):
-    return prepare(vectors, test, DocumentVectorizer(), **options)
+    return prepare_dataset(vectors, test, DocumentVectorizer(), **options)
 
 
 def test_labels():
@@ -72,7 +72,7 @@ def test_a_label_that_comes_twice_counts_once_as_a_target():
 def test_labels_that_teach_nothing_are_refused(labels, sentence):
     texts = TREES if labels is None else TREES[: len(labels)]
     with pytest.raises(ValueError, match=sentence):
-        prepare(Texts(texts, labels), None, DocumentVectorizer())
+        prepare_dataset(Texts(texts, labels), None, DocumentVectorizer())
 
 
 def test_one_label_of_several_may_be_all_there_are():
@@ -153,12 +153,12 @@ def test_tags_to_test_on_that_are_not_known_cannot_be_found():
 
 
 def test_documents_to_test_on_must_be_like_those_to_train_on(rng):
-    with pytest.raises(ValueError, match="one label each, or several each, as those to train on"):
+    with pytest.raises(ValueError, match="one label each, or several each, like the training"):
         prepare_texts(test=Texts(["oak"], [("oak",)]))
-    with pytest.raises(ValueError, match="of the kind of the training documents"):
+    with pytest.raises(ValueError, match="texts or vectors, like the training documents"):
         prepare_texts(test=make_vectors(rng))
     vectors = make_vectors(rng)
-    with pytest.raises(ValueError, match="must have the 5 features of those to train on"):
+    with pytest.raises(ValueError, match="must have the 5 features of the training documents"):
         prepare_vectors(vectors, replace(vectors, X=vectors.X[:, :4]))
     with pytest.raises(ValueError, match="must have labels"):
         prepare_texts(test=Texts(["oak"], None))
@@ -189,7 +189,9 @@ def test_columns_of_a_dense_table_are_brought_to_one_scale(rng):
 def test_missing_values_are_refused_unless_they_are_to_be_shaped(rng):
     vectors = make_vectors(rng, is_sparse=False)
     vectors.X[3, 2] = np.nan
-    with pytest.raises(ValueError, match="has missing values, which an SVM cannot take; shape"):
+    with pytest.raises(
+        ValueError, match="has missing values, which a linear SVM does not accept; shape"
+    ):
         prepare_vectors(vectors)
     found = prepare_vectors(vectors, keep_values=True)
     assert found.train.X is vectors.X

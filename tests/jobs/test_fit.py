@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from made_up import KINDS, TREES
 from spokeshave import DocumentVectorizer, DualLinearSVC, ShavedSVC, feature_curve
 from spokeshave.corpus import Texts, Vectors
-from spokeshave.jobs.dataset import prepare
+from spokeshave.jobs.dataset import prepare_dataset
 from spokeshave.jobs.fit import list_steps, make_folds, run_job
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.model.file import unpack_model
@@ -276,7 +276,7 @@ def test_C_can_be_chosen():
 
 def collect(labels):
     texts = Texts(["oak"] * len(labels), labels)
-    return prepare(texts, None, DocumentVectorizer())
+    return prepare_dataset(texts, None, DocumentVectorizer()).info
 
 
 @pytest.mark.parametrize(

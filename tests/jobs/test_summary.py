@@ -13,28 +13,29 @@ from made_up import make_text
 from spokeshave import DocumentVectorizer, Ranking, ShavedSVC
 from spokeshave.corpus import Texts, Vectors
 from spokeshave.curves.stability import stability
-from spokeshave.jobs.dataset import prepare
+from spokeshave.jobs.dataset import prepare_dataset
+from spokeshave.jobs.executor import Executor
 from spokeshave.jobs.fit import (
-    make_collection,
+    choose_svm,
+    make_dataset,
     make_folds,
     pack_classifier,
-    pose,
-    rank_collection,
+    rank_by,
     run_job,
     trace_curves,
 )
 from spokeshave.jobs.record import ChoiceRecord, CutsRecord
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.jobs.summary import (
-    account_for_choice,
-    account_for_curve,
-    account_for_cuts,
-    account_for_stability,
-    account_for_words,
     count_at_cuts,
     describe_provenance,
+    evaluate_predictions,
     find_first_cuts,
-    judge_predictions,
+    summarize_choice,
+    summarize_curve,
+    summarize_cuts,
+    summarize_stability,
+    summarize_words,
     write_headline,
 )
 from spokeshave.utils.timing import Stopwatch
@@ -92,11 +93,11 @@ def test_first_cuts_are_those_of_a_loop(rng, cuts):
 def test_costs_are_those_of_counting_one_by_one(rng, is_sparse):
     X, y = make_text(3)
     vectors = Vectors(X if is_sparse else X.toarray(), [f"class {k}" for k in y], None)
-    collection = prepare(vectors, None, DocumentVectorizer())
+    dataset = prepare_dataset(vectors, None, DocumentVectorizer())
     ranking = make_ranking(rng)
     kept = count_at_cuts(ranking, np.array(FRACTIONS))
-    found = account_for_cuts(collection, kept, ranking, spare_bytes=7)
-    table = collection.train.X.toarray() if is_sparse else collection.train.X
+    found = summarize_cuts(dataset, kept, ranking, spare_bytes=7)
+    table = dataset.train.X.toarray() if is_sparse else dataset.train.X
     for cut in range(len(FRACTIONS)):
         by_class = list_kept(ranking, kept, cut)
         features = sorted(set.union(*by_class))
@@ -126,18 +127,18 @@ def test_bytes_are_those_of_the_files_that_each_cut_would_make(rng, kind, weight
     finished = run_job(documents, settings=settings, origin=origin)
     found, chosen = finished.record.cuts, finished.record.choice.index
     assert found.n_bytes[chosen] == len(finished.content)
-    collection = make_collection(documents, None, settings)
-    svc = pose(collection, settings, Stopwatch())
-    (curve,) = trace_curves(collection, svc, settings, Stopwatch())
+    dataset = make_dataset(documents, None, settings)
+    svc = choose_svm(Executor(dataset, 1), settings, Stopwatch())
+    (curve,) = trace_curves(dataset, settings, Stopwatch())
     for cut, n_bytes in enumerate(found.n_bytes):
         shaved = ShavedSVC(
             svc.set_params(probability=True),
             n_features=replace(curve.best(), cut=curve.cuts[cut]),
-            cv=make_folds(collection, 0),
+            cv=make_folds(dataset.info, 0),
             random_state=0,
-        ).fit(collection.train.X, collection.train.y)
+        ).fit(dataset.train.X, dataset.train.y)
         content = pack_classifier(
-            collection, shaved, describe_provenance(collection, settings, origin)
+            dataset, shaved, describe_provenance(dataset.info, origin, settings.seed)
         )
         assert n_bytes == pytest.approx(len(content), rel=0.02)
         assert found.n_features[cut] == len(shaved.features_)
@@ -146,19 +147,19 @@ def test_bytes_are_those_of_the_files_that_each_cut_would_make(rng, kind, weight
 
 @pytest.fixture(scope="module")
 def traced():
-    """Return a collection, its SVM, the curve and the ranking."""
+    """Return a dataset, its SVM, the curve and the ranking."""
     documents = make_documents("labels", np.random.default_rng(0))
     settings = Settings(cuts=FRACTIONS, n_jobs=1)
-    collection = make_collection(documents, None, settings)
-    svc = pose(collection, settings, Stopwatch())
-    (curve,) = trace_curves(collection, svc, settings, Stopwatch())
-    fitted = svc.fit(collection.train.X, collection.train.y)
-    return collection, fitted, curve, rank_collection(collection, fitted, settings)
+    dataset = make_dataset(documents, None, settings)
+    svc = choose_svm(Executor(dataset, 1), settings, Stopwatch())
+    (curve,) = trace_curves(dataset, settings, Stopwatch())
+    fitted = svc.fit(dataset.train.X, dataset.train.y)
+    return dataset, fitted, curve, rank_by(dataset, fitted, settings)
 
 
 def test_a_curve_is_written_down_as_it_is(traced):
-    collection, _, curve, _ = traced
-    found = account_for_curve(curve, collection.row_names)
+    dataset, _, curve, _ = traced
+    found = summarize_curve(curve, dataset.row_names)
     assert (found.method, found.by, found.n_folds) == ("mask", "normal", 5)
     assert found.fractions == list(FRACTIONS)
     for name, measured in found.measures.items():
@@ -170,12 +171,12 @@ def test_a_curve_is_written_down_as_it_is(traced):
 
 
 def test_without_folds_there_are_no_errors(traced):
-    collection, _, curve, _ = traced
+    dataset, _, curve, _ = traced
     one = replace(curve, counts=type(curve.counts)(*(field[:1] for field in curve.counts)))
-    found = account_for_curve(one, collection.row_names)
+    found = summarize_curve(one, dataset.row_names)
     assert found.n_folds == 1
     assert found.measures["auc"].macro_error is None
-    choice = account_for_choice(one.smallest_within(0.01), one, 0.01)
+    choice = summarize_choice(one.smallest_within(0.01), one, 0.01)
     assert (choice.error, choice.rule) == (None, "the smallest within 0.01 of the best")
 
 
@@ -183,7 +184,7 @@ def test_what_is_not_known_is_none(traced):
     curve = traced[2]
     positive = np.array(curve.counts.positive)
     positive[:, 1] = 0  # a class without a document to find
-    found = account_for_curve(replace(curve, counts=curve.counts._replace(positive=positive)), [])
+    found = summarize_curve(replace(curve, counts=curve.counts._replace(positive=positive)), [])
     assert found.measures["auc"].classes[1] == [None] * 4
     assert None not in found.measures["auc"].macro
 
@@ -191,7 +192,7 @@ def test_what_is_not_known_is_none(traced):
 def test_a_choice_is_written_down_as_it_is(traced):
     _, _, curve, _ = traced
     choice = curve.smallest_within()
-    found = account_for_choice(choice, curve, None)
+    found = summarize_choice(choice, curve, None)
     assert found.rule == "the smallest within one standard error of the best"
     assert (found.index, found.value) == (choice.index, choice.value)
     assert found.best_index == curve.best().index
@@ -199,11 +200,11 @@ def test_a_choice_is_written_down_as_it_is(traced):
 
 
 def test_words_are_the_strongest_and_those_at_the_edge(traced):
-    collection, fitted, _, ranking = traced
+    dataset, fitted, _, ranking = traced
     kept = count_at_cuts(ranking, np.array(FRACTIONS))
-    names = collection.feature_names
-    found = account_for_words(collection.row_names, names, fitted.coef_, ranking, kept)
-    assert [words.name for words in found] == collection.names
+    names = dataset.feature_names
+    found = summarize_words(dataset.row_names, names, fitted.coef_, ranking, kept)
+    assert [words.name for words in found] == dataset.names
     for k, words in enumerate(found):
         weights = dict(zip(names, fitted.coef_[k], strict=True))
         order = [str(names[j]) for j in ranking.list_ranked(k)]
@@ -223,11 +224,11 @@ def test_words_are_the_strongest_and_those_at_the_edge(traced):
 
 
 def test_stability_is_written_down_as_it_is(traced):
-    collection, fitted, curve, _ = traced
+    dataset, fitted, curve, _ = traced
     measured = stability(
-        collection.train.X, collection.train.y, estimator=fitted, cuts=FRACTIONS, random_state=0
+        dataset.train.X, dataset.train.y, estimator=fitted, cuts=FRACTIONS, random_state=0
     )
-    found = account_for_stability(measured, collection.names, curve.fractions)
+    found = summarize_stability(measured, dataset.names, curve.fractions)
     assert set(found.macro) == {"cosine", "pearson", "overlap", "containment"}
     np.testing.assert_array_equal(found.classes["cosine"], measured.cosine)
     np.testing.assert_array_equal(found.macro["overlap"], measured.macro("overlap"))
@@ -235,7 +236,7 @@ def test_stability_is_written_down_as_it_is(traced):
 
 def test_predictions_are_judged_as_scikit_learn_does():
     y, predicted = np.array(list("aabbcc")), np.array(list("aabbbb"))
-    found = judge_predictions(y, predicted, ["a", "b", "c"], "six")
+    found = evaluate_predictions(y, predicted, ["a", "b", "c"], "six")
     assert (found.judged_on, found.n_documents) == ("six", 6)
     assert found.accuracy == found.micro_f1 == pytest.approx(4 / 6)
     assert found.classes == {"a": 1.0, "b": pytest.approx(2 / 3), "c": 0.0}
@@ -244,7 +245,7 @@ def test_predictions_are_judged_as_scikit_learn_does():
 
 def test_predictions_of_several_labels_are_judged():
     y = sparse.csr_matrix([[1, 0], [1, 1], [0, 0]])
-    found = judge_predictions(y, np.array([[1, 0], [1, 0], [0, 0]]), ["a", "b"], "three")
+    found = evaluate_predictions(y, np.array([[1, 0], [1, 0], [0, 0]]), ["a", "b"], "three")
     assert found.accuracy == pytest.approx(2 / 3)  # of the documents with all their labels right
     assert found.classes == {"a": 1.0, "b": 0.0}
     assert found.micro_f1 == pytest.approx(0.8)
@@ -255,7 +256,7 @@ def test_predictions_of_several_labels_are_judged_as_scikit_learn_does(rng, n_la
     y, predicted = (rng.random((2, 40, n_labels)) < 0.4).astype(int)
     predicted[:, 0] = 0
     names = [f"label {k}" for k in range(n_labels)]
-    found = judge_predictions(sparse.csr_matrix(y), predicted, names, "forty")
+    found = evaluate_predictions(sparse.csr_matrix(y), predicted, names, "forty")
     each = [f1_score(y[:, k], predicted[:, k], zero_division=0) for k in range(n_labels)]
     assert list(found.classes.values()) == pytest.approx(each)
     assert found.macro_f1 == pytest.approx(np.mean(each))
@@ -291,8 +292,8 @@ def make_choice(error):
     ],
 )
 def test_headlines(rng, kind, error, headline):
-    collection = make_collection(make_documents(kind, rng, n=30), None, Settings(min_df=1))
+    dataset = make_dataset(make_documents(kind, rng, n=30), None, Settings(min_df=1))
     cuts = CutsRecord([1_200, 4_000], [3_000, 12_000], [190_200, 2_000_000], [3.0, 9.0])
-    n = len(collection.feature_names)
+    n = len(dataset.feature_names)
     expected = headline.format(n=n, share=f"{1_200 / n:.1%}")
-    assert write_headline(collection, cuts, make_choice(error)) == expected
+    assert write_headline(dataset, cuts, make_choice(error)) == expected

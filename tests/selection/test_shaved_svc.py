@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from made_up import CUTS, KINDS, TIGHT, TREES, keep, list_features, make_targets, make_text
@@ -22,7 +22,8 @@ from spokeshave import (
     rank_features,
 )
 from spokeshave.selection.shaved_svc import LOWEST_F1
-from spokeshave.svm.calibration import fit_sigmoids, halve
+from spokeshave.svm.calibration import fit_sigmoids
+from spokeshave.svm.solver import solve
 from spokeshave.utils.validation import binarize, check_targets
 
 FINALS = ["warm", "exact", "mask", "sv_set"]
@@ -375,7 +376,7 @@ def test_bad_options_of_the_shaved_svm_get_a_sentence(options, sentence):
 def test_a_final_model_that_stops_early_says_so():
     X, y = make_text()
     svc = DualLinearSVC(tol=1e-12, max_iter=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="Training stopped after max_iter=1 passes"):
+    with pytest.warns(ConvergenceWarning, match="Retraining stopped after max_iter=1 passes"):
         ShavedSVC(svc, n_features=0.5).fit(X, y)
 
 
@@ -436,18 +437,32 @@ def test_probabilities_follow_from_scores(kind, final):
 
 
 @KINDS_OF_TARGETS
-def test_sigmoids_are_those_of_scores_that_halves_get_from_each_other(kind):
+@pytest.mark.parametrize("n_features", [6, "auto"])
+def test_sigmoids_are_those_of_scores_that_folds_give_their_test_documents(kind, n_features):
     X, y = make_targets(kind)
-    model = shave(X, y, estimator=PROBABLE, n_features=6)
-    plain = DualLinearSVC(random_state=0)
+    estimator = DualLinearSVC(**TIGHT, probability=True)
+    model = shave(X, y, estimator=estimator, n_features=n_features, cuts=CUTS)
+    cut = model.choice_ if n_features == "auto" else n_features
     _, indicator = binarize(check_targets(y))
     scores = np.empty(indicator.shape)
-    for one, other in halve(y, 0):
-        half = shave(X[one], y[one], estimator=plain, n_features=6, thresholds="zero")
-        scores[other] = half.decision_function(X[other]).reshape(len(other), -1)
+    splitter = KFold(3) if kind == "multilabel" else StratifiedKFold(3)
+    for one, other in splitter.split(X, y):
+        part = shave(X[one], y[one], n_features=cut, thresholds="zero")
+        scores[other] = part.decision_function(X[other]).reshape(len(other), -1)
     scores -= model.thresholds_
     expected = fit_sigmoids(scores, indicator, np.ones(len(scores)))
-    np.testing.assert_allclose(model.calibration_, expected)
+    np.testing.assert_allclose(model.calibration_, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("probability", [False, True])
+def test_each_fold_is_trained_once(monkeypatch, probability):
+    X, y = make_targets("multilabel")
+    trained = []
+    monkeypatch.setattr(
+        "spokeshave.curves.fitted.solve", lambda *a, **k: trained.append(1) or solve(*a, **k)
+    )
+    shave(X, y, estimator=DualLinearSVC(**TIGHT, probability=probability), cuts=CUTS)
+    assert len(trained) == 3  # for the curve, the thresholds and the calibration
 
 
 @KINDS_OF_TARGETS

@@ -12,7 +12,7 @@ from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
     from spokeshave import FeatureCurve
-    from spokeshave.jobs.dataset import Collection
+    from spokeshave.jobs.dataset import Dataset
 
 
 def curve(
@@ -75,20 +75,19 @@ def curve(
 
 def _trace(
     reading: ReadOptions, settings: Any, printer: Printer
-) -> tuple[Collection, list[FeatureCurve]]:
+) -> tuple[Dataset, list[FeatureCurve]]:
     from spokeshave.cli.progress import Steps, plan_job
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         loaded = steps.run("reading", read_documents, reading, printer)
         # Slow; bad input is reported without it.
-        from spokeshave.jobs.fit import list_steps, make_collection, pose, trace_curves
+        from spokeshave.jobs.fit import list_steps, make_dataset, trace_curves
 
         shares = list_steps(settings, has_test=False)
         del shares["training the model"]
         plan_job(steps, shares)
-        collection = steps.run("making rows", make_collection, loaded.train, loaded.test, settings)
-        svc = pose(collection, settings, steps)
-        return collection, trace_curves(collection, svc, settings, steps, on_test=True)
+        collection = steps.run("making rows", make_dataset, loaded.train, loaded.test, settings)
+        return collection, trace_curves(collection, settings, steps)
 
 
 def _list_lines(found: FeatureCurve, names: list[str]) -> list[dict[str, Any]]:

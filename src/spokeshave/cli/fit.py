@@ -15,10 +15,10 @@ from spokeshave.cli.results import choose_prefix, report_run, write_results
 from spokeshave.cli.settings import make_settings, parse_limits, refuse_curve_options
 
 if TYPE_CHECKING:
-    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.fit import JobResult
     from spokeshave.jobs.settings import Settings
 
-Results = tuple["Finished", dict[str, Path]]
+Results = tuple["JobResult", dict[str, Path]]
 
 CONNECTING = "connecting"
 REPORT = 160_000_000  # bytes of memory that rendering a report takes
@@ -242,7 +242,6 @@ def list_shares(settings: Settings, *, has_test: bool) -> list[Mapping[str, floa
     from spokeshave.jobs.fit import list_steps
 
     whole = list_steps(settings, has_test=has_test)
-    whole.pop("comparing normals", None)
     reduced = {"ranking": 3.0, "reducing": 4.0, "training": 5.0}
     if "judging it" in whole:
         reduced["judging it"] = 1.0

@@ -11,7 +11,7 @@ from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
     from spokeshave import Ranking
-    from spokeshave.jobs.dataset import Collection
+    from spokeshave.jobs.dataset import Dataset
 
 
 def rank(
@@ -61,22 +61,21 @@ def rank(
         _show(ranking, collection, rows, top, printer)
 
 
-def _rank(reading: ReadOptions, settings: Any, printer: Printer) -> tuple[Collection, Ranking]:
+def _rank(reading: ReadOptions, settings: Any, printer: Printer) -> tuple[Dataset, Ranking]:
     from spokeshave.cli.progress import Steps, plan_job
 
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         loaded = steps.run("reading", read_documents, reading, printer)
         # Slow; bad input is reported without it.
-        from spokeshave.jobs.fit import make_collection, pose, rank_collection
+        from spokeshave.jobs.fit import make_dataset, rank_dataset
 
         plan_job(steps, {"making rows": 1.0, "ranking": 2.0})
-        collection = steps.run("making rows", make_collection, loaded.train, None, settings)
-        svc = pose(collection, settings, steps)
-        return collection, steps.run("ranking", rank_collection, collection, svc, settings)
+        collection = steps.run("making rows", make_dataset, loaded.train, None, settings)
+        return collection, rank_dataset(collection, settings, steps)
 
 
 def _list_lines(
-    ranking: Ranking, collection: Collection, rows: list[int], top: int
+    ranking: Ranking, collection: Dataset, rows: list[int], top: int
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -92,7 +91,7 @@ def _list_lines(
 
 
 def _show(
-    ranking: Ranking, collection: Collection, rows: list[int], top: int, printer: Printer
+    ranking: Ranking, collection: Dataset, rows: list[int], top: int, printer: Printer
 ) -> None:
     if len(rows) == 1:
         printer.tabulate(

@@ -12,7 +12,7 @@ from spokeshave.cli.chart import choose_glyphs, draw_chart
 from spokeshave.cli.printer import Printer
 
 if TYPE_CHECKING:
-    from spokeshave.jobs.fit import Finished
+    from spokeshave.jobs.fit import JobResult
     from spokeshave.jobs.record import RunRecord, ShapeRecord
 
 N_CLASSES = 30  # listed on a terminal; the report has all
@@ -57,7 +57,7 @@ def _strip_suffixes(name: str) -> str:
 
 
 def write_results(
-    finished: Finished, prefix: Path, printer: Printer, *, can_render: bool = True
+    finished: JobResult, prefix: Path, printer: Printer, *, can_render: bool = True
 ) -> dict[str, Path]:
     """Write the model, the record, and the report if there are memory and packages for it."""
     from spokeshave.jobs.record import write_record
@@ -83,7 +83,7 @@ def write_results(
     return written
 
 
-def report_run(finished: Finished, written: dict[str, Path], printer: Printer) -> None:
+def report_run(finished: JobResult, written: dict[str, Path], printer: Printer) -> None:
     """Print the results of a run and the names of its files."""
     record = finished.record
     if printer.as_json:

@@ -1,9 +1,9 @@
-"""Quality at every cut, measured on documents that lie on the workers.
+"""`curve_on_cluster`: the feature curve of a fitted model on documents of the workers.
 
-Only the positives of a class have to be in one place to be sorted: every block places its negatives
-among them, and how many there are adds up. Documents are scored once to find the scores of the
-positives and once to place the negatives; the scores of all, which for many classes take more than
-the documents, are never kept.
+Only the positives of a class are gathered and sorted. Every block counts its negatives between
+them, and the counts add up. Documents are scored twice, once for the scores of the positives and
+once to count the negatives, so that the scores of all documents are never kept: for many classes
+they would take more memory than the documents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spokeshave.cluster.rankings import Presence, count_presence
 from spokeshave.cluster.spreading import Block, Spread, list_classes
 from spokeshave.cluster.workers import collect, merge, submit
 from spokeshave.curves.cuts import PAPER_FRACTIONS, accumulate, check_cuts, count_kept
-from spokeshave.curves.feature_curve import ClassCurve, Fold, Plan, gather_folds
+from spokeshave.curves.feature_curve import ClassCurve, CurveOptions, FoldCurves, average_folds
 from spokeshave.curves.fitted import is_fitted, read_weights
 from spokeshave.curves.result import FeatureCurve
 from spokeshave.curves.scoring import Cut
@@ -34,8 +34,8 @@ from spokeshave.kernels.rows import Rows, make_rows
 from spokeshave.metrics import Counts, Placed, count_placed, place_negatives, sort_positives
 from spokeshave.utils.validation import list_documents, tidy
 
-CLASSES = 8  # that a task measures, or fewer
-CELLS = 1_000_000  # scores of positives that it holds, about: a merge takes 16 bytes for each of 8
+CLASSES = 8  # of a task, at most
+CELLS = 1_000_000  # scores of positives of a task: a merge takes 16 bytes for each of 8 of them
 
 
 def curve_on_cluster(
@@ -46,7 +46,7 @@ def curve_on_cluster(
     train: Spread | None = None,
     cuts: Any = PAPER_FRACTIONS,
 ) -> FeatureCurve:
-    """Measure quality at every cut of a fitted model, on documents that lie on the workers.
+    """Measure quality at every cut of a fitted model, on documents of the workers.
 
     Features are ranked by the normal and dropped from it (``method="mask"``). The measures are
     those of `feature_curve` with the same model and all documents on one machine, to the last
@@ -57,14 +57,14 @@ def curve_on_cluster(
     client : distributed.Client
         The cluster.
     test : Spread
-        The documents to measure quality on. What is chosen from such a curve was chosen on them,
-        and the result says so.
+        The documents to measure quality on. A cut chosen from such a curve was chosen on them, and
+        the result says so.
     estimator : estimator
-        A linear model, fitted, with ``coef_``, ``intercept_`` and ``classes_``: those of ``test``.
+        A fitted linear model with ``coef_``, ``intercept_`` and the ``classes_`` of ``test``.
     train : Spread, optional
-        The documents that it was fitted on: nonzeros that a cut leaves are counted in them, and a
-        class without any is left out. Where it is None they are counted in ``test``, and no class
-        is left out.
+        The documents that it was fitted on. The nonzeros of a cut are counted in them, and a class
+        without a document in them is left out. By default they are counted in ``test``, and no
+        class is left out.
     cuts : sequence of float or int, or "log", default=PAPER_FRACTIONS
         Fractions of the features with a nonzero weight, counts, or powers of two.
 
@@ -79,8 +79,8 @@ def curve_on_cluster(
     is_one_row = classes.size == 2 and not test.is_multilabel
     names = classes[1:] if is_one_row else classes
     coef, intercept = read_weights(estimator, classes, names.size, test.n_features)
-    plan = Plan(
-        method="mask",
+    options = CurveOptions(
+        methods=("mask",),
         by="normal",
         estimator=estimator,
         cuts=check_cuts(cuts, test.n_features),
@@ -96,16 +96,18 @@ def curve_on_cluster(
     if train is not None:
         chosen = np.flatnonzero(submit(client, _take_sizes, trained).result())
     normals = {
-        k: submit(client, cut_class, coef[k], float(intercept[k]), plan.cuts)
+        k: submit(client, cut_class, coef[k], float(intercept[k]), options.cuts)
         for k in chosen.tolist()
     }
     n_trained = (train or test).n_documents
     effects = [submit(client, find_effect, each, trained, n_trained) for each in normals.values()]
-    measured = _measure(client, test, tested, normals, plan.cuts.size)
-    curves: list[ClassCurve | None] = [None] * names.size
+    measured = _measure(client, test, tested, normals, options.cuts.size)
+    curves: list[list[ClassCurve] | None] = [None] * names.size
     for k, effect in zip(normals, collect(effects), strict=True):
-        curves[k] = _join_cuts(measured[k], effect)
-    return gather_folds(plan, names, [Fold(curves, 0.0)], "test set", start)
+        curves[k] = [_join_cuts(measured[k], effect)]
+    folds = [FoldCurves(curves, 0.0, np.zeros(1))]
+    (curve,) = average_folds(options, names, folds, "test set", perf_counter() - start)
+    return curve
 
 
 def _check_train(train: Spread | None, test: Spread) -> None:
@@ -138,7 +140,7 @@ def cut_class(w: NDArray[np.float64], b: float, cuts: NDArray[Any]) -> Normal:
 
 
 class Effect(NamedTuple):
-    """What cuts leave of a class: features, and nonzeros in a document, of those ranked."""
+    """The size of each cut of a class: features, and mean nonzeros per document."""
 
     n_features: NDArray[np.intp]
     nonzeros: NDArray[np.float64]
@@ -146,13 +148,13 @@ class Effect(NamedTuple):
 
 
 def find_effect(normal: Normal, trained: Presence, n_documents: int) -> Effect:
-    """Count what each cut of a class leaves of the documents that it was trained on."""
+    """Count the features and the nonzeros of each cut in the training documents."""
     order, ends = normal.cut
     return Effect(ends, accumulate(trained.frequency, order, n_documents)[ends], order.size)
 
 
 class Piece(NamedTuple):
-    """Some cuts of a class: from the first up to the last, which is not with them."""
+    """Some cuts of a class: from the first up to the last, which is excluded."""
 
     k: int
     first: int
@@ -160,10 +162,10 @@ class Piece(NamedTuple):
 
 
 def plan_groups(sizes: dict[int, int], n_cuts: int, cells: int = CELLS) -> list[list[Piece]]:
-    """Deal the cuts of classes, whose positives are counted, to groups to measure together.
+    """Group the cuts of classes to measure together, given the number of positives of each class.
 
-    A group is of few classes and of few scores of positives; a class of many is measured at a few
-    cuts at a time.
+    A group has few classes and few scores of positives. A class with many positives is measured at
+    a few cuts at a time.
 
     Examples
     --------
@@ -189,9 +191,9 @@ def plan_groups(sizes: dict[int, int], n_cuts: int, cells: int = CELLS) -> list[
 def _measure(
     client: Client, test: Spread, tested: Future, normals: dict[int, Future], n_cuts: int
 ) -> dict[int, list[tuple[Counts, NDArray[np.float64]]]]:
-    """Return the counts and the best thresholds of each class, some cuts after the other.
+    """Return the counts and the best thresholds of each class, by groups of cuts.
 
-    A worker begins with a group when it has nothing to do for those before, so that few are held.
+    Earlier groups have priority, so that few groups are held at a time.
     """
     sizes = submit(client, _take_sizes, tested).result()
     is_plain = merge(client, all, [submit(client, has_plain_rows, each) for each in test.blocks])
@@ -228,8 +230,8 @@ def _join_cuts(measured: list[tuple[Counts, NDArray[np.float64]]], effect: Effec
     )
 
 
-class Side(NamedTuple):
-    """Documents of a block by feature, to be scored, and the classes that they are of."""
+class ColumnBlock(NamedTuple):
+    """The documents of a block by column, and the indicator of their classes."""
 
     columns: Columns
     indicator: sparse.csc_matrix
@@ -240,15 +242,15 @@ def has_plain_rows(block: Block) -> bool:
     return _make_rows(tidy(block.X)).data is None
 
 
-def lay_out_block(block: Block, is_plain: bool) -> Side:
+def lay_out_block(block: Block, is_plain: bool) -> ColumnBlock:
     """Lay documents out by feature."""
-    return Side(lay_out(tidy(block.X), is_plain), block.indicator)
+    return ColumnBlock(lay_out(tidy(block.X), is_plain), block.indicator)
 
 
 def lay_out(X: sparse.csr_matrix, is_plain: bool) -> Columns:
-    """Return documents by feature: without values only where no document in any block has them.
+    """Return documents by column, without values only if no document in any block has them.
 
-    Scores are rounded as they are on one machine, where it is asked of all documents at once.
+    Scores are then rounded as on one machine, which looks at all documents at once.
     """
     rows = _make_rows(X)
     if rows.data is None and not is_plain:
@@ -283,7 +285,7 @@ def merge_sorted(parts: list[list[NDArray[np.float64]]]) -> list[NDArray[np.floa
 
 
 def place_block(
-    side: Side,
+    side: ColumnBlock,
     normals: list[Normal],
     group: list[Piece],
     of_positives: list[NDArray[np.float64]],

@@ -1,4 +1,4 @@
-"""From documents in parts to a model and the record of the run."""
+"""`fit_on_cluster`: the whole job on documents in parts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ from spokeshave.cluster.counting import (
     make_vectorizer,
     prune_vocabulary,
 )
-from spokeshave.cluster.holding import Divided, divide
-from spokeshave.cluster.judging import check_parts, judge_parts
+from spokeshave.cluster.evaluate import (
+    EvaluationParts,
+    HeldOut,
+    check_parts,
+    evaluate_parts,
+    hold_out,
+)
+from spokeshave.cluster.executor import DaskExecutor, join_dataset, measure_whole
 from spokeshave.cluster.parts import Parts, open_parts
 from spokeshave.cluster.reduced import OVER, Source, find_worker_room, run_reduced
 from spokeshave.cluster.warmup import warm_up_workers
-from spokeshave.cluster.whole import Facts, gather_collection, measure_whole, run_whole
 from spokeshave.cluster.workers import (
     collect,
     describe_workers,
@@ -33,11 +38,11 @@ from spokeshave.cluster.workers import (
     submit,
 )
 from spokeshave.jobs.budget import account_for_budget, make_budgeted, pack_budgeted
-from spokeshave.jobs.dataset import list_names
-from spokeshave.jobs.fit import Finished
-from spokeshave.jobs.record import JudgementRecord
+from spokeshave.jobs.dataset import DatasetInfo, check_kinds, list_names
+from spokeshave.jobs.fit import JobResult, run_steps
+from spokeshave.jobs.record import EvaluationRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
-from spokeshave.jobs.summary import describe_making, judge_agreement
+from spokeshave.jobs.summary import summarize_evaluation
 from spokeshave.model.file import unpack_model
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_size
@@ -58,12 +63,12 @@ def fit_on_cluster(
     stopwatch: Stopwatch | None = None,
     say: Callable[[str], None] = lambda sentence: None,
     **options: Any,
-) -> Finished:
+) -> JobResult:
     """Run the whole job on a Dask cluster.
 
-    Where all documents fit in one worker it is what `run_job` does on one machine, with the same
-    result to the last digit. Where they do not, it is what `BudgetedSVC` does: features are ranked
-    on as many documents as fit, and the model is trained on all documents with those that are kept.
+    If all documents fit in one worker, it runs the steps of `run_job`, with the same result to the
+    last digit. If they do not, it does what `BudgetedSVC` does: features are ranked on a sample of
+    the documents that fits, and the model is trained on all documents with the features kept.
 
     Parameters
     ----------
@@ -74,27 +79,27 @@ def fit_on_cluster(
         letters; a Dask data frame; a bag of pairs of a text and a label, or of mappings; or delayed
         pairs of sparse rows and labels. The workers read them, and they never come to the client.
     text, label : str or int, optional
-        Columns, or keys, of texts and labels; what is not told of files is guessed.
+        Columns, or keys, of texts and labels; columns of files are guessed by default.
     test : like ``parts``, optional
-        Documents to judge by.
+        Test documents.
     settings : Settings, optional
-        What is asked for. Curves and cuts play no part where documents do not fit in one worker.
+        The settings of the run. Curves and cuts are ignored if documents do not fit in one worker.
     memory : int or str, optional
-        What a task may take, as "2GB"; by default what the smallest worker has for a thread.
+        The memory of a task, as "2GB"; by default that of a thread of the smallest worker.
     nonzeros_per_document : float, optional
-        The sparsity to cut to, where documents do not fit in one worker; as many as fit by default.
+        The target sparsity if documents do not fit in one worker; as many as fit by default.
     command : str
         The command, for the record.
     stopwatch : Stopwatch, optional
-        What times the steps, so that progress can be shown.
+        Times the steps and shows progress.
     say : callable
-        Is told what was guessed, and what is going to happen.
+        Called with sentences on guessed columns and on the plan.
     **options
-        How files are read, as in `spokeshave.corpus.open_stream`.
+        Options of the readers, as in `spokeshave.corpus.open_stream`.
 
     Returns
     -------
-    finished : Finished
+    result : JobResult
         The model, its bytes, and the record of the run.
     """
     settings, watch = settings or Settings(), stopwatch or Stopwatch()
@@ -105,88 +110,82 @@ def fit_on_cluster(
     train = open_parts(client, parts, **columns, **options)
     for guess in train.guesses:
         say(f"{train.name}: {guess}")
-    judges = None if test is None else open_parts(client, test, **columns, **options)
+    given_test = None if test is None else open_parts(client, test, **columns, **options)
     is_text, has_values = train.kind.is_text, _have_values(train, settings)
     warm_up_workers(client, is_text=is_text, has_values=has_values, say=say)
-    divided = None
-    if judges is None and settings.hold_out:
-        divided = divide(client, train, settings.hold_out, settings.seed)
-    counted = _count(client, train, divided, watch)
-    if judges is not None:
-        _check_judges(client, judges, train, counted.names)
+    held_out = None
+    if given_test is None and settings.hold_out:
+        held_out = hold_out(client, train, settings.hold_out, settings.seed)
+    counted = _count(client, train, held_out, watch)
+    if given_test is not None:
+        check_kinds(train.kind, given_test.kind)
+        check_parts(client, given_test, counted.names)
     if counted.total.n_skipped:
         say(f"{counted.total.n_skipped:,} malformed rows were left out of {train.name}")
     origin = Origin(
         source=train.name,
         read=train.read,
-        test_source=_name_test(judges, divided),
+        test_source=_name_test(given_test, held_out),
         n_skipped=counted.total.n_skipped,
         command=command,
         text_column=train.kind.text if isinstance(train.kind.text, str) else None,
     )
-    job = _Job(client, n_workers, train, judges, divided, counted, settings, origin, watch)
+    tested = None if given_test is None else EvaluationParts(given_test, None)
+    if held_out is not None:
+        tested = EvaluationParts(train, held_out.test)
+    sides = None if held_out is None else held_out.train
+    job = _Job(client, n_workers, train, sides, tested, counted, settings, origin, watch)
     columns_found = job.find_columns()
     say(f"{describe_workers(client)}; {columns_found}")
     resident = measure_resident(client)
     if nonzeros_per_document is None and columns_found.n_bytes + resident <= limit:
         return job.run_whole(columns_found)
-    say(f"that is too much for {write_size(limit)} in a worker: features have to go")
+    say(f"that is too much for the {write_size(limit)} of a worker: features are dropped")
     room = find_worker_room(limit, resident)
     return job.run_reduced(columns_found.words, Budget(limit, nonzeros_per_document), room, say)
 
 
 def _have_values(parts: Parts, settings: Settings) -> bool:
-    """Tell whether features have values, or are only there or not."""
+    """Return whether features have values, or are only present or absent."""
     return not parts.kind.is_text or settings.weighting != "binary"
 
 
-def _count(client: Client, parts: Parts, divided: Divided | None, watch: Stopwatch) -> Counted:
+def _count(client: Client, parts: Parts, held_out: HeldOut | None, watch: Stopwatch) -> Counted:
     counted = count_parts(
         client,
         parts,
-        None if divided is None else divided.train,
+        None if held_out is None else held_out.train,
         strip_markup=True,
         report=watch.reach,
     )
     names = [(name,) if parts.kind.is_multilabel else name for name in counted.names]
     list_names(names)  # raises where there are too few
-    if divided is None:
+    if held_out is None:
         return counted
-    total = replace(counted.total, fingerprint=divided.fingerprint)
+    total = replace(counted.total, fingerprint=held_out.fingerprint)
     return replace(counted, total=total)
 
 
-def _check_judges(client: Client, judges: Parts, train: Parts, names: list[str]) -> None:
-    """Raise where the documents to judge by cannot be used, before anything is done."""
-    if judges.kind.is_text != train.kind.is_text:
-        raise ValueError("The test documents must be of the kind of the training documents.")
-    if judges.kind.is_multilabel != train.kind.is_multilabel:
-        raise ValueError(
-            "The test documents must have one label each, or several each, as those to train on."
-        )
-    check_parts(client, judges, names)
-
-
-def _name_test(judges: Parts | None, divided: Divided | None) -> str | None:
-    if judges is not None:
-        return judges.name
-    return None if divided is None else "held-out documents"
+def _name_test(given_test: Parts | None, held_out: HeldOut | None) -> str | None:
+    if given_test is not None:
+        return given_test.name
+    return None if held_out is None else "held-out documents"
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The features that rows have, what is known of the documents, and what a task takes."""
+    """The features of the rows, the facts about the dataset, and the memory of a task."""
 
     words: Vocabulary | None
-    facts: Facts
+    info: DatasetInfo
     n_nonzeros: int
     n_bytes: int
 
     def __str__(self) -> str:
-        facts = self.facts
+        info = self.info
         return (
-            f"{facts.n_documents:,} documents, {facts.n_features:,} features, "
-            f"{self.n_nonzeros / facts.n_documents:.0f} of them in a document: a matrix of "
+            f"{info.n_documents:,} documents, {info.n_features:,} features, "
+            f"{self.n_nonzeros / info.n_documents:.0f} per document: a matrix of "
             f"{write_size(12 * self.n_nonzeros)}, {write_size(self.n_bytes)} to train on it whole"
         )
 
@@ -198,31 +197,26 @@ class _Job:
     client: Client
     n_workers: int
     train: Parts
-    judges: Parts | None
-    divided: Divided | None
+    sides: list[Future] | None  # the training documents of each part, if some are held out
+    test: EvaluationParts | None
     counted: Counted
     settings: Settings
     origin: Origin
     watch: Stopwatch
 
     @property
-    def sides(self) -> list[Future] | None:
-        """The documents of each part to train on, where some are held out."""
-        return None if self.divided is None else self.divided.train
-
-    @property
     def recipe(self) -> DocumentVectorizer:
-        """How texts become rows."""
+        """The vectorizer of texts, not fitted."""
         return DocumentVectorizer(weighting=self.settings.weighting, min_df=self.settings.min_df)
 
     def find_columns(self) -> Columns:
-        """Choose the vocabulary, which stays on the workers."""
+        """Prune the vocabulary, which stays on the workers."""
         total, names = self.counted.total, self.counted.names
         n_features, n_nonzeros, words = total.n_features, total.n_nonzeros, None
         if self.train.kind.is_text:
             words = prune_vocabulary(self.client, self.counted, self.recipe)
             n_features, n_nonzeros = words.n_kept, words.n_nonzeros
-        facts = Facts(
+        info = DatasetInfo(
             names=names,
             counts=[total.class_counts[name] for name in names],
             n_documents=total.n_documents,
@@ -231,77 +225,57 @@ class _Job:
             fingerprint=str(total.fingerprint),
         )
         has_values = _have_values(self.train, self.settings)
-        n_bytes = measure_whole(facts, n_nonzeros, has_values=has_values)
-        return Columns(words, facts, n_nonzeros, n_bytes)
+        n_bytes = measure_whole(info, n_nonzeros, has_values=has_values)
+        return Columns(words, info, n_nonzeros, n_bytes)
 
-    def run_whole(self, columns: Columns) -> Finished:
-        """Do what one machine does, each worker with all documents."""
-        client, facts, vectorizer = self.client, columns.facts, None
+    def run_whole(self, columns: Columns) -> JobResult:
+        """Run the steps of one machine, with the whole dataset on each worker."""
+        client, info, vectorizer = self.client, columns.info, None
         if columns.words is not None:
-            buckets, n = columns.words.buckets, facts.n_documents
+            buckets, n = columns.words.buckets, info.n_documents
             vectorizer = submit(client, make_vectorizer, buckets, self.recipe, n)
         self.watch.begin("making rows")
         ranges = plan_blocks(self.counted.parts)
-        blocks = spread_rows(client, self.train, self.sides, ranges, vectorizer, facts.names)
-        collection = submit(client, gather_collection, blocks, vectorizer, facts)
+        blocks = spread_rows(client, self.train, self.sides, ranges, vectorizer, info.names)
+        dataset = submit(client, join_dataset, blocks, vectorizer, info)
         collect([submit(client, len, block) for block in blocks], self.watch.reach)
-        answer = run_whole(client, collection, facts, self.settings, self.origin, self.watch)
-        content, record, full = (
-            submit(client, getattr, answer, name) for name in ("content", "record", "full")
-        )
-        found, shipped = record.result(), content.result()
-        judgements = self._judge(content, full, vectorizer)
-        if judgements:
-            data = replace(found.data, n_test=judgements[0].n_documents)
-            found = replace(
-                found,
-                data=replace(data, test_source=self.origin.test_source),
-                model=replace(found.model, judgement=judgements[0]),
-                full_model=replace(found.full_model, judgement=judgements[1]),
-            )
-        making = describe_making(self.origin, self.settings, self.watch)
-        return Finished(unpack_model(shipped), shipped, replace(found, making=making))
+        executor = DaskExecutor(client, dataset, info, self.test, vectorizer)
+        return run_steps(executor, self.settings, self.origin, self.watch)
 
     def run_reduced(
         self, words: Vocabulary | None, budget: Budget, room: Room, say: Callable[[str], None]
-    ) -> Finished:
-        """Rank features on what fits in a worker, and train on everything."""
+    ) -> JobResult:
+        """Rank features on a sample that fits in a worker, and train on all documents."""
         if self.settings.C == "auto":
             raise ValueError(
-                "C must be a number where documents do not fit in one worker. Got 'auto' instead."
+                "C must be a number if documents do not fit in one worker. Got 'auto' instead."
             )
         svc = make_budgeted(budget, self.settings)
         source = Source(self.train, self.sides, self.counted, words, self.n_workers)
         run_reduced(self.client, source, svc, room, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)
-        judgements = self._judge(send(self.client, bytes, shipped), None, None)
         model = unpack_model(shipped)
         record = account_for_budget(
             svc,
             model,
-            judgements[0] if judgements else None,
+            self._evaluate(shipped),
             self.origin,
             self.settings,
             self.watch,
             len(shipped),
             where=OVER,
         )
-        return Finished(model, shipped, record)
+        return JobResult(model, shipped, record)
 
-    def _judge(
-        self, content: Future, full: Future | None, vectorizer: Future | None
-    ) -> list[JudgementRecord]:
-        """Judge the models, where there is something to judge by."""
+    def _evaluate(self, content: bytes) -> EvaluationRecord | None:
+        """Evaluate a model file on the test documents, if there are any."""
         self.watch.end()
-        on, names = self.origin.test_source, self.counted.names
-        if on is None:
-            return []
+        if self.test is None:
+            return None
         self.watch.begin("judging it")
-        sides = None if self.divided is None else self.divided.test
-        parts = self.judges or self.train
-        found = judge_parts(
-            self.client, parts, sides, content, full, vectorizer, names, self.watch.reach
-        )
+        names, on = self.counted.names, self.origin.test_source or ""
+        sent = send(self.client, bytes, content)
+        (found,) = evaluate_parts(self.client, self.test, sent, None, None, names, self.watch.reach)
         self.watch.end()
         is_multilabel = self.train.kind.is_multilabel
-        return [judge_agreement(each, names, on, is_multilabel=is_multilabel) for each in found]
+        return summarize_evaluation(found, names, on, is_multilabel=is_multilabel)

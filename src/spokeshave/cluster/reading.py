@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from spokeshave.cluster.fetching import fetching
-from spokeshave.corpus.documents import Texts, Vectors
+from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import NoDocumentsError
 
@@ -89,7 +89,7 @@ class Reading:
             if self.side is None:
                 chosen = batch
             else:
-                chosen = take(batch, self.side.list_rows(n_seen, n_rows))
+                chosen = take_documents(batch, self.side.list_rows(n_seen, n_rows))
             n_seen += n_rows
             if len(chosen.labels or ()):
                 yield chosen
@@ -105,7 +105,7 @@ class Reading:
         documents = understand(self.part, self.kind)
         for first in range(0, len(documents.labels or ()), BATCH):
             last = min(first + BATCH, len(documents.labels or ()))
-            yield take(documents, np.arange(first, last))
+            yield take_documents(documents, np.arange(first, last))
 
 
 def read_range(
@@ -121,18 +121,10 @@ def read_range(
         n_rows = len(batch.labels or ())
         start, stop = max(first - n_seen, 0), min(last - n_seen, n_rows)
         if start < stop:
-            yield batch if stop - start == n_rows else take(batch, np.arange(start, stop))
+            yield batch if stop - start == n_rows else take_documents(batch, np.arange(start, stop))
         n_seen += n_rows
         if n_seen >= last:
             return
-
-
-def take(documents: Documents, rows: NDArray[np.intp]) -> Documents:
-    """Return some of the documents."""
-    labels: Any = [(documents.labels or [])[i] for i in rows]
-    if isinstance(documents, Texts):
-        return Texts([documents.texts[i] for i in rows], labels)
-    return replace(documents, X=documents.X[rows], labels=labels)
 
 
 @contextmanager

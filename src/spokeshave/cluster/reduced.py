@@ -30,7 +30,7 @@ from spokeshave.budget.survey import Survey
 from spokeshave.budget.surveying import Surveyed
 from spokeshave.cluster.counting import FREQUENCY, WORD, Count, Counted, PrunedWords, Vocabulary
 from spokeshave.cluster.parts import Parts
-from spokeshave.cluster.reading import Reading, Side, take
+from spokeshave.cluster.reading import Reading, Side
 from spokeshave.cluster.shards import (
     join_batches,
     make_known,
@@ -42,6 +42,7 @@ from spokeshave.cluster.shelf import Shelved, shelve, shelving
 from spokeshave.cluster.task import Task
 from spokeshave.cluster.training import train
 from spokeshave.cluster.workers import Report, collect, submit, wait
+from spokeshave.corpus.documents import take_documents
 from spokeshave.utils.formatting import write_size
 from spokeshave.utils.timing import Stopwatch
 
@@ -292,7 +293,7 @@ def draw_part(
         first += n_rows
         chosen = np.flatnonzero(numbers < share)
         if chosen.size:
-            documents = take(batch, chosen)
+            documents = take_documents(batch, chosen)
             found = intake.scan(documents) if known is None else intake.find(documents, known)
             rows = task.encode(found, documents.labels or [])
             batches.append(weigh(rows, idf))

@@ -13,14 +13,14 @@ import polars as pl
 from dask.sizeof import sizeof
 
 from spokeshave.cluster.shelf import Shelved
-from spokeshave.curves.fitted import Trained
-from spokeshave.jobs.dataset import Collection, Part
-from spokeshave.selection.shaved_svc import Shaven
+from spokeshave.curves.fitted import FittedClasses
+from spokeshave.jobs.dataset import Dataset, Part
+from spokeshave.selection.shaved_svc import CutModel
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.text.vectorizer import DocumentVectorizer
 
 STRING = 16  # bytes of a string, which has a length and a place, or its letters if they are few
-HOLDERS = (Collection, Part, DocumentVectorizer, Shaven, DualLinearSVC, Trained)
+HOLDERS = (Dataset, Part, DocumentVectorizer, CutModel, DualLinearSVC, FittedClasses)
 
 
 def tell_sizes() -> None:

@@ -1,4 +1,4 @@
-"""Training on the blocks of documents that workers have on their disks."""
+"""Training on blocks of documents on the disks of the workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spokeshave.cluster.workers import Report, collect, list_workers, submit
 from spokeshave.kernels.lanes import LANES
 from spokeshave.svm.solver import Stop
 
-AT_ONCE = 32  # classes that go in rounds side by side: blocks are read once for all of them
+AT_ONCE = 32  # classes of a round: each block is read once for all of them
 HALF = 2  # of the room is for the weights of those classes
 
 
@@ -34,7 +34,7 @@ def train(
     report: Report,
     say: Callable[[str], None],
 ) -> Weights:
-    """Train on all documents: in each worker where they fit, and otherwise in rounds over all."""
+    """Train on all documents: in each worker if they fit, and otherwise in rounds over all."""
     n_classes, room = len(objective.codes), task.room.free
     n_documents, n_nonzeros = (sum(each) for each in zip(*sizes, strict=True))
     costs = Costs(n_classes, 1, task.has_values)
@@ -63,7 +63,7 @@ def _train_in_each(
     n_shares: int,
     report: Report,
 ) -> Weights:
-    """Have every worker train some of the classes on all documents."""
+    """Train some of the classes on each worker, on all documents."""
     n_classes = len(objective.codes)
     whole = submit(client, join_blocks, blocks)
     shares = [np.arange(first, n_classes, n_shares) for first in range(n_shares)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 Label: TypeAlias = "str | tuple[str, ...]"
@@ -91,3 +91,17 @@ class Split:
 def list_classes(label: Any) -> tuple[str, ...]:
     """Return the classes of a label: itself, or all of them if it is a tuple."""
     return label if isinstance(label, tuple) else (label,)
+
+
+def take_documents(documents: Texts | Vectors, rows: Any) -> Texts | Vectors:
+    """Return some of the documents, by number, with their labels.
+
+    Examples
+    --------
+    >>> take_documents(Texts(["oak", "ash", "yew"], ["a", "b", "a"]), [2, 0]).texts
+    ['yew', 'oak']
+    """
+    labels: Any = [(documents.labels or ())[i] for i in rows]
+    if isinstance(documents, Texts):
+        return replace(documents, texts=[documents.texts[i] for i in rows], labels=labels)
+    return replace(documents, X=documents.X[rows], labels=labels)

@@ -1,4 +1,4 @@
-"""How many features to keep: a cut is a fraction, a count, or the nonzeros that it leaves."""
+"""Cuts: how many features to keep, as a fraction, a count, or nonzeros per document."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ AGAINST = ("features", "sparsity")
 def check_cuts(cuts: Any, n_features: int, against: str = "features") -> NDArray[Any]:
     """Return the cuts in ascending order: floats are fractions, integers are counts.
 
-    ``"log"`` stands for the powers of two up to the number of features, and all of them. Against
-    sparsity all numbers are nonzeros per document.
+    ``"log"`` stands for the powers of two up to the number of features, and that number. Against
+    sparsity, cuts are nonzeros per document.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def check_cuts(cuts: Any, n_features: int, against: str = "features") -> NDArray
     array([ 2.5, 20. ])
     """
     if against == "sparsity":
-        # What is the default for features says nothing about nonzeros.
+        # The default fractions of features make no sense as nonzeros.
         return _check_sparsities(SPARSITIES if cuts is PAPER_FRACTIONS else cuts)
     if isinstance(cuts, str):
         if cuts != "log":
@@ -58,7 +58,7 @@ def _check_sparsities(cuts: Any) -> NDArray[np.float64]:
 
 
 def check_nonzeros(nonzeros_per_document: Any) -> float:
-    """Return a number of nonzeros per document, or raise."""
+    """Return a positive number of nonzeros per document, or raise ValueError."""
     is_number = isinstance(nonzeros_per_document, Real)
     if not is_number or not 0 < float(nonzeros_per_document) < np.inf:
         raise ValueError(
@@ -71,8 +71,8 @@ def check_nonzeros(nonzeros_per_document: Any) -> float:
 def count_kept(cuts: NDArray[Any], n_ranked: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return how many features each class (row) keeps at each cut (column).
 
-    A fraction counts only the ranked features, those of nonzero score, and keeps at least one of
-    them; a count keeps no more than there are.
+    A fraction is of the ranked features, which have a nonzero score, and keeps at least one of
+    them; a count keeps at most all of them.
 
     Examples
     --------
@@ -90,10 +90,10 @@ def count_kept(cuts: NDArray[Any], n_ranked: NDArray[np.intp]) -> NDArray[np.int
 def accumulate(
     frequency: NDArray[np.intp], order: NDArray[Any], n_documents: int
 ) -> NDArray[np.float64]:
-    """Return the nonzeros per document that 0, 1, 2 and so on of the features leave, on average.
+    """Return the mean nonzeros per document with the first 0, 1, 2, ... features.
 
-    ``frequency`` is the number of documents that each feature is in, and ``order`` the features
-    of a class from the best on.
+    ``frequency`` is the document frequency of each feature, and ``order`` the features of a class,
+    best first.
 
     Examples
     --------
@@ -106,9 +106,9 @@ def accumulate(
 
 
 def count_within(nonzeros: NDArray[np.float64], wanted: Any) -> NDArray[np.intp]:
-    """Return how many features leave no more than the nonzeros wanted; one at least, if any.
+    """Return how many features leave at most the nonzeros wanted; at least one, if there are any.
 
-    The inverse of `accumulate`, which ``nonzeros`` comes from.
+    The inverse of `accumulate`, which returns ``nonzeros``.
 
     Examples
     --------

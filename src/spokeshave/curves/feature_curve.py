@@ -1,11 +1,11 @@
-"""How a feature curve is found: one fit, then every cut of every class."""
+"""The feature curve: one fit per fold, then every cut of every class by every method."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -16,38 +16,45 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from spokeshave.curves.cuts import AGAINST, PAPER_FRACTIONS, check_cuts
-from spokeshave.curves.fitted import Trained, train
+from spokeshave.curves.fitted import DualWeights, FittedClasses, train
 from spokeshave.curves.result import FeatureCurve
-from spokeshave.curves.retraining import PATHS, warn_if_stopped_early
+from spokeshave.curves.retraining import PATHS
 from spokeshave.curves.scoring import (
-    Bench,
     Cut,
-    Documents,
-    collect,
+    ScoreBuffers,
+    ScoredDocuments,
+    allocate_buffers,
+    collect_weights,
     count_nonzeros,
     find_cut,
-    lay_out,
+    lay_out_documents,
     renumber,
     retrain_class,
     score_masked,
     score_weighted,
-    set_up,
-    weigh_support_vectors,
+    sum_support_vectors,
 )
 from spokeshave.metrics import Counts, count_order, mean_known
 from spokeshave.ranking.criteria import check_criterion
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.svm.solver import warn_if_stopped_early
 from spokeshave.utils.validation import align, binarize, check_documents
 
-SHARES_PER_THREAD = 4  # of the classes: enough to even out, and little time spent on dealing
+BATCHES_PER_THREAD = 4  # of classes: enough to balance the load, few enough to schedule cheaply
 METHODS = ("mask", "sv_set", *PATHS)
+
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # training and test documents of a fold
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What was asked for, the data aside."""
+class CurveOptions:
+    """The options of a curve.
 
-    method: str
+    ``cuts`` is one array for all classes, or has a row for each class. ``keep_scores`` keeps the
+    scores of the test documents at the first cut.
+    """
+
+    methods: tuple[str, ...]
     by: str
     estimator: Any
     cuts: NDArray[Any]
@@ -56,10 +63,15 @@ class Plan:
     renormalize: bool | None
     n_jobs: int | None
     random_state: Any
+    keep_scores: bool = False
+
+    def list_cuts(self, column: int) -> NDArray[Any]:
+        """Return the cuts of a class."""
+        return self.cuts[column] if self.cuts.ndim == 2 else self.cuts
 
 
-class Job(NamedTuple):
-    """A class to trace: its row of the model, its column among all classes, and its documents."""
+class ClassTask(NamedTuple):
+    """A class to measure: its row of the model, its column, its test documents, and a seed."""
 
     k: int
     column: int
@@ -68,9 +80,9 @@ class Job(NamedTuple):
 
 
 class ClassCurve(NamedTuple):
-    """One class in one fold: an entry per cut, and the number of its ranked features.
+    """One class in one fold by one method: an entry per cut, and the number of ranked features.
 
-    ``optima`` (2 x cuts) are objectives and relative gaps, NaN where nothing was retrained.
+    ``optima`` (2 x cuts) are objectives and relative gaps, NaN if nothing was retrained.
     """
 
     counts: Counts
@@ -79,15 +91,64 @@ class ClassCurve(NamedTuple):
     nonzeros: NDArray[np.float64]
     n_ranked: int
     optima: NDArray[np.float64]
+    seconds: float = 0.0
+    scores: NDArray[np.float64] | None = None
 
 
-class Fold(NamedTuple):
-    """The curves of the classes of one fold, None for a class it does not train."""
+class FoldCurves(NamedTuple):
+    """One fold: for each class a curve per method, or None if the fold does not train the class.
 
-    curves: list[ClassCurve | None]
+    ``seconds`` has an entry per method.
+    """
+
+    classes: list[list[ClassCurve] | None]
     fit_seconds: float
+    seconds: NDArray[np.float64]
 
 
+class MeasuredFold(NamedTuple):
+    """The curves of a fold, and its dual solution to measure it again without training."""
+
+    curves: FoldCurves
+    dual: DualWeights | None
+
+
+@overload
+def feature_curve(
+    X: Any,
+    y: Any,
+    *,
+    method: str = ...,
+    X_test: Any = ...,
+    y_test: Any = ...,
+    cv: Any = ...,
+    by: str = ...,
+    estimator: Any = ...,
+    cuts: Any = ...,
+    against: str = ...,
+    aggregate: str | None = ...,
+    renormalize: bool | None = ...,
+    n_jobs: int | None = ...,
+    random_state: int | np.random.RandomState | None = ...,
+) -> FeatureCurve: ...
+@overload
+def feature_curve(
+    X: Any,
+    y: Any,
+    *,
+    method: Sequence[str],
+    X_test: Any = ...,
+    y_test: Any = ...,
+    cv: Any = ...,
+    by: str = ...,
+    estimator: Any = ...,
+    cuts: Any = ...,
+    against: str = ...,
+    aggregate: str | None = ...,
+    renormalize: bool | None = ...,
+    n_jobs: int | None = ...,
+    random_state: int | np.random.RandomState | None = ...,
+) -> list[FeatureCurve]: ...
 def feature_curve(
     X: Any,
     y: Any,
@@ -95,7 +156,7 @@ def feature_curve(
     X_test: Any = None,
     y_test: Any = None,
     cv: Any = None,
-    method: str = "mask",
+    method: str | Sequence[str] = "mask",
     by: str = "normal",
     estimator: Any = None,
     cuts: Any = PAPER_FRACTIONS,
@@ -104,7 +165,7 @@ def feature_curve(
     renormalize: bool | None = None,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
-) -> FeatureCurve:
+) -> FeatureCurve | list[FeatureCurve]:
     """Measure quality at every cut, for every class against the rest.
 
     Kolcz and Chowdhury, "Avoidance of model re-induction in SVM-based feature selection for text
@@ -117,15 +178,16 @@ def feature_curve(
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
         Labels, or a column of zeros and ones per class.
     X_test, y_test : like X and y, optional
-        Documents to measure quality on. What is chosen from such a curve was chosen on them, and
-        the result says so.
+        Documents to measure quality on. A cut chosen from such a curve was chosen on them, and the
+        result says so.
     cv : int, splitter or iterable, optional
-        Folds of X to measure quality on instead, as in scikit-learn: ranked, cut and trained on
-        the other folds. 5 where there is no test set.
-    method : {"mask", "sv_set", "exact", "warm", "rfe"}, default="mask"
+        Folds of X to measure quality on instead, as in scikit-learn. Features are ranked and
+        models trained on the other folds. 5 without a test set.
+    method : {"mask", "sv_set", "exact", "warm", "rfe"} or sequence of them, default="mask"
         "mask" drops weights; "sv_set" adds up the masked and re-normalised support vectors again;
         "exact" retrains at each cut; "warm" reaches the same optimum from the dual of the cut
-        before; "rfe" ranks anew by each retrained model before the next cut.
+        before; "rfe" ranks anew by each retrained model before the next cut. A sequence gives one
+        curve per method from one training per fold.
     by : str, default="normal"
         The criterion, as in `rank_features`.
     estimator : estimator, optional
@@ -135,10 +197,9 @@ def feature_curve(
         Fractions of the features with a nonzero score, counts, or powers of two; with
         ``against="sparsity"`` nonzeros per document, by default 2.5, 5, 10, 20, 40 and 80.
     against : {"features", "sparsity"}, default="features"
-        What cuts are numbers of. "sparsity" keeps as many of the top features of a class as leave
-        the training documents no more nonzeros than that on average, and one at least, so that
-        criteria can be compared at equal memory. Not for "rfe": what it will rank highest at a
-        cut is not known before the cut.
+        The unit of the cuts. "sparsity" keeps as many of the top features of a class as leave
+        the training documents at most that many nonzeros on average, and at least one, so that
+        criteria can be compared at equal memory. Not for "rfe", which ranks anew at each cut.
     aggregate : {"max", "mean"}, optional
         One ranking for all classes, of the largest or the mean score; each class has its own by
         default.
@@ -153,8 +214,8 @@ def feature_curve(
 
     Returns
     -------
-    curve : FeatureCurve
-        A class that X has no document of is left out: its measures are NaN.
+    curve : FeatureCurve, or list of FeatureCurve for a sequence of methods
+        The measures of a class without a training document are NaN.
 
     Examples
     --------
@@ -169,10 +230,11 @@ def feature_curve(
     0.1
     """
     start = perf_counter()
-    _check_choices(method, by, against, aggregate, estimator)
+    methods = (method,) if isinstance(method, str) else tuple(method)
+    check_options(methods, by, against, aggregate, estimator)
     X, y = check_documents(X, y)
-    plan = Plan(
-        method=method,
+    options = CurveOptions(
+        methods=methods,
         by=by,
         estimator=estimator,
         cuts=check_cuts(cuts, X.shape[1], against),
@@ -187,97 +249,122 @@ def feature_curve(
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
     if X_test is None and y_test is None:
-        folds = _trace_folds(plan, X, y, indicator, names, 5 if cv is None else cv)
-        return gather_folds(plan, names, folds, "cross-validation", start)
-    if cv is not None or X_test is None or y_test is None:
+        splits = check_cv(5 if cv is None else cv, y, classifier=True).split(X, y)
+        folds = [fold.curves for fold in measure_folds(options, X, y, indicator, splits)]
+        evaluated_on = "cross-validation"
+    elif cv is not None or X_test is None or y_test is None:
         raise ValueError("Give X_test and y_test, or cv, and not both.")
-    X_test, y_test = check_documents(X_test, y_test, like=X)
-    folds = [trace_fold(plan, X, y, X_test, align(y_test, y, classes), names)]
-    return gather_folds(plan, names, folds, "test set", start)
+    else:
+        X_test, y_test = check_documents(X_test, y_test, like=X)
+        indicator = align(y_test, y, classes)
+        folds = [measure_fold(options, X, y, X_test, indicator, names).curves]
+        evaluated_on = "test set"
+    curves = average_folds(options, names, folds, evaluated_on, perf_counter() - start)
+    return curves[0] if isinstance(method, str) else curves
 
 
-def _check_choices(
-    method: str, by: str, against: str, aggregate: str | None, estimator: Any
+def check_options(
+    methods: tuple[str, ...], by: str, against: str, aggregate: str | None, estimator: Any
 ) -> None:
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r} instead.")
+    """Raise ValueError for options that no curve can have."""
+    for method in methods or ("",):
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r} instead.")
+        if against == "sparsity" and method == "rfe":
+            raise ValueError(
+                "against='sparsity' needs a ranking that stays the same from cut to cut. "
+                "Got method='rfe' instead, which ranks anew at each: try 'warm'."
+            )
+        if method != "mask" and not isinstance(estimator, DualLinearSVC | None):
+            raise ValueError(
+                f"method={method!r} needs a DualLinearSVC, which keeps its dual. "
+                f"Got {type(estimator).__name__} instead: only method='mask' works with it."
+            )
     if aggregate not in (None, "max", "mean"):
         raise ValueError(f"aggregate must be 'max' or 'mean'. Got {aggregate!r} instead.")
     if against not in AGAINST:
         raise ValueError(f"against must be 'features' or 'sparsity'. Got {against!r} instead.")
-    if against == "sparsity" and method == "rfe":
-        raise ValueError(
-            "against='sparsity' needs a ranking that stays as it is from cut to cut. "
-            "Got method='rfe' instead, which ranks anew at each: try 'warm'."
-        )
     check_criterion(by)
-    if method != "mask" and not isinstance(estimator, DualLinearSVC | None):
-        raise ValueError(
-            f"method={method!r} needs a DualLinearSVC, which keeps its dual. "
-            f"Got {type(estimator).__name__} instead: only method='mask' works with it."
-        )
 
 
-def _trace_folds(
-    plan: Plan,
+def measure_folds(
+    options: CurveOptions,
     X: sparse.csr_matrix,
     y: Any,
     indicator: sparse.csc_matrix,
-    names: NDArray[Any],
-    cv: Any,
-) -> list[Fold]:
-    if plan.estimator is not None:
-        plan = replace(plan, estimator=clone(plan.estimator))
-    splits = check_cv(cv, y, classifier=True).split(X, y)
-    return [
-        trace_fold(plan, X[train], y[train], X[test], indicator[test], names)
-        for train, test in splits
-    ]
+    splits: Iterator[Split] | Sequence[Split],
+    duals: Sequence[DualWeights | None] | None = None,
+) -> Iterator[MeasuredFold]:
+    """Yield the curves of each fold in turn; ``duals`` are the solutions of trained folds."""
+    if options.estimator is not None:  # a fitted one has seen the test documents of the folds
+        options = replace(options, estimator=clone(options.estimator))
+    names = binarize(y)[0][-indicator.shape[1] :]
+    for f, (train_rows, test_rows) in enumerate(splits):
+        yield measure_fold(
+            options,
+            X[train_rows],
+            y[train_rows],
+            X[test_rows],
+            indicator[test_rows],
+            names,
+            solved=None if duals is None else duals[f],
+        )
 
 
-def trace_fold(
-    plan: Plan,
+def measure_fold(
+    options: CurveOptions,
     X: sparse.csr_matrix,
     y: Any,
     X_test: sparse.csr_matrix,
     indicator: sparse.csc_matrix,
     names: NDArray[Any],
+    *,
     blocks: Sequence[int] | None = None,
-) -> Fold:
-    """Train on X and y; measure on the test documents, which have a column per class named.
+    solved: DualWeights | None = None,
+) -> MeasuredFold:
+    """Train on X and y once, and measure every method on the test documents.
 
-    Of some of the solver's ``blocks`` only, for the classes in them.
+    ``indicator`` has a column for each of the ``names``. With ``blocks``, only the classes of
+    those blocks of the solver are trained and measured. With ``solved``, nothing is trained.
     """
     start = perf_counter()
-    how = plan.by, plan.aggregate, plan.n_jobs, plan.random_state
-    trained = train(X, y, plan.estimator, *how, blocks)
+    how = options.by, options.aggregate, options.n_jobs, options.random_state
+    fitted = train(X, y, options.estimator, *how, blocks, solved)
     fit_seconds = perf_counter() - start
-    unit = decide_unit(plan.renormalize, plan.method, trained)
-    shared = find_cut(trained, 0, plan.cuts, plan.against) if plan.aggregate else None
-    seeds = check_random_state(plan.random_state).randint(2**31, size=names.size)
-    test = lay_out(X_test)
-    if plan.method != "mask":
-        test = renumber(test, trained.number)
-    columns = np.flatnonzero(np.isin(names, trained.classes))
-    jobs = [
-        Job(k, column, positives, seeds[column])
+    seeds = draw_seeds(options.random_state, names.size)
+    columns = np.flatnonzero(np.isin(names, fitted.classes))
+    tasks = [
+        ClassTask(k, column, positives, seeds[column])
         for k, (column, positives) in enumerate(_list_positives(indicator, columns))
-        if trained.indicator.indptr[k] < trained.indicator.indptr[k + 1]
+        if fitted.indicator.indptr[k] < fitted.indicator.indptr[k + 1]
     ]
-    n_shares = min(len(jobs), SHARES_PER_THREAD * effective_n_jobs(plan.n_jobs))
-    shares = Parallel(n_jobs=plan.n_jobs, require="sharedmem", batch_size=1)(
-        delayed(_trace_share)(trained, plan, shared, unit, test, jobs[first::n_shares])
-        for first in range(n_shares)
+    start = perf_counter()
+    test = lay_out_documents(X_test)
+    renumbered = test
+    if set(options.methods) != {"mask"}:
+        renumbered = renumber(test, fitted.number)
+    n_batches = min(len(tasks), BATCHES_PER_THREAD * effective_n_jobs(options.n_jobs))
+    batches = Parallel(n_jobs=options.n_jobs, require="sharedmem", batch_size=1)(
+        delayed(_measure_classes)(fitted, options, test, renumbered, tasks[first::n_batches])
+        for first in range(n_batches)
     )
-    curves: list[ClassCurve | None] = [None] * names.size
-    for first, found in enumerate(shares):
-        for job, curve in zip(jobs[first::n_shares], found, strict=True):
-            curves[job.column] = curve
-    if trained.dual is not None:
-        gaps = [curve.optima[1] for curve in curves if curve is not None]
-        worst = np.nan_to_num(gaps).max(initial=0)
-        warn_if_stopped_early(worst, trained.dual.stop, stacklevel=4)
-    return Fold(curves, fit_seconds)
+    classes: list[list[ClassCurve] | None] = [None] * names.size
+    for first, found in enumerate(batches):
+        for task, curves in zip(tasks[first::n_batches], found, strict=True):
+            classes[task.column] = curves
+    if fitted.dual is not None:
+        gaps = [curve.optima[1] for curves in classes for curve in curves or ()]
+        if gaps:
+            warn_if_stopped_early(
+                np.concatenate(gaps), fitted.dual.stop, retraining=True, stacklevel=4
+            )
+    seconds = _share_seconds(classes, len(options.methods), perf_counter() - start)
+    return MeasuredFold(FoldCurves(classes, fit_seconds, seconds), fitted.dual_weights)
+
+
+def draw_seeds(seed: Any, n_classes: int) -> NDArray[np.int64]:
+    """Return a seed for the retraining of each class."""
+    return np.asarray(check_random_state(seed).randint(2**31, size=n_classes))
 
 
 def _list_positives(
@@ -288,86 +375,137 @@ def _list_positives(
         yield column, indicator.indices[indicator.indptr[column] : indicator.indptr[column + 1]]
 
 
-def _trace_share(
-    trained: Trained,
-    plan: Plan,
-    shared: Cut | None,
-    unit: bool,
-    test: Documents,
-    jobs: list[Job],
-) -> list[ClassCurve]:
-    """Trace some classes one by one, in memory that they share."""
-    bench = set_up(test, plan.cuts.size, trained.X.shape[1])
-    curves = []
-    for job in jobs:
-        cut = shared or find_cut(trained, job.k, plan.cuts, plan.against)
-        curves.append(_trace_class(trained, job, plan, cut, unit, test, bench))
-    return curves
+def _share_seconds(
+    classes: list[list[ClassCurve] | None], n_methods: int, elapsed: float
+) -> NDArray[np.float64]:
+    """Divide the elapsed time among the methods by the time that threads spent on each."""
+    spent = np.zeros(n_methods)
+    for curves in classes:
+        spent += [curve.seconds for curve in curves] if curves else 0.0
+    return np.asarray(elapsed * spent / max(spent.sum(), 1e-9))
 
 
-def _trace_class(
-    trained: Trained,
-    job: Job,
-    plan: Plan,
+def _measure_classes(
+    fitted: FittedClasses,
+    options: CurveOptions,
+    test: ScoredDocuments,
+    renumbered: ScoredDocuments,
+    tasks: list[ClassTask],
+) -> list[list[ClassCurve]]:
+    """Measure some classes one by one, in buffers that they share."""
+    buffers = allocate_buffers(test, options.cuts.shape[-1], fitted.X.shape[1])
+    shared = None
+    if options.aggregate and options.cuts.ndim == 1:
+        shared = find_cut(fitted, 0, options.cuts, options.against)
+    found = []
+    for task in tasks:
+        cuts = options.list_cuts(task.column)
+        cut = shared or find_cut(fitted, task.k, cuts, options.against)
+        nonzeros = count_nonzeros(fitted, cut)
+        curves = []
+        for method in options.methods:
+            documents = test if method == "mask" else renumbered
+            curves.append(
+                _measure_class(fitted, task, options, method, cut, nonzeros, documents, buffers)
+            )
+        found.append(curves)
+    return found
+
+
+def _measure_class(
+    fitted: FittedClasses,
+    task: ClassTask,
+    options: CurveOptions,
+    method: str,
     cut: Cut,
-    unit: bool,
-    test: Documents,
-    bench: Bench,
+    nonzeros: NDArray[np.float64],
+    test: ScoredDocuments,
+    buffers: ScoreBuffers,
 ) -> ClassCurve:
-    n_ranked, optima = cut.order.size, np.full((2, plan.cuts.size), np.nan)
-    if plan.method == "mask":
-        score_masked(test, cut, trained.coef[job.k], trained.intercept[job.k], unit, bench)
-    elif plan.method == "sv_set":
-        weights = weigh_support_vectors(trained, job.k, cut, unit, bench.by_lane)
-        score_weighted(test, cut, weights, unit, bench)
+    """Score the test documents at every cut of a class by one method, and count."""
+    start = perf_counter()
+    n_cuts, n_ranked = cut.ends.size, cut.order.size
+    unit = decide_unit(options.renormalize, method, fitted)
+    optima = np.full((2, n_cuts), np.nan)
+    if method == "mask":
+        score_masked(test, cut, fitted.coef[task.k], fitted.intercept[task.k], unit, buffers)
+    elif method == "sv_set":
+        weights = sum_support_vectors(fitted, task.k, cut, unit, buffers.by_lane)
+        score_weighted(test, cut, weights, unit, buffers)
     else:
-        solutions = retrain_class(trained, job.k, cut, plan.method, unit, job.seed)
-        cut, weights = collect(trained, solutions, plan.cuts.size, bench.by_lane)
-        score_weighted(test, cut, weights, unit, bench)
+        solutions = retrain_class(fitted, task.k, cut, method, unit, task.seed)
+        cut, weights = collect_weights(fitted, solutions, n_cuts, buffers.by_lane)
+        score_weighted(test, cut, weights, unit, buffers)
         optima = weights.optima
-    counts, thresholds = count_order(bench.scores, job.positives)
-    nonzeros = count_nonzeros(trained, cut)
-    return ClassCurve(counts, thresholds, cut.ends, nonzeros, n_ranked, optima)
+        if method == "rfe":
+            nonzeros = count_nonzeros(fitted, cut)
+    scores = buffers.scores[0].copy() if options.keep_scores else None
+    counts, thresholds = count_order(buffers.scores, task.positives)
+    seconds = perf_counter() - start
+    return ClassCurve(counts, thresholds, cut.ends, nonzeros, n_ranked, optima, seconds, scores)
 
 
-def decide_unit(renormalize: bool | None, method: str, trained: Trained) -> bool:
+def decide_unit(renormalize: bool | None, method: str, fitted: FittedClasses) -> bool:
     """Return whether documents are scaled to length one after each cut."""
     if renormalize is not None:
         return renormalize
-    return method != "mask" and trained.has_unit_rows
+    return method != "mask" and fitted.has_unit_rows
 
 
-def gather_folds(
-    plan: Plan, names: NDArray[Any], folds: list[Fold], evaluated_on: str, start: float
+def average_folds(
+    options: CurveOptions,
+    names: NDArray[Any],
+    folds: Sequence[FoldCurves],
+    evaluated_on: str,
+    seconds: float,
+) -> list[FeatureCurve]:
+    """Return the curve of each method over all folds, given the elapsed time of all methods."""
+    spent = np.sum([fold.seconds for fold in folds], axis=0)
+    return [
+        _average_method(
+            options, names, folds, m, evaluated_on, float(seconds - spent.sum() + spent[m])
+        )
+        for m in range(len(options.methods))
+    ]
+
+
+def _average_method(
+    options: CurveOptions,
+    names: NDArray[Any],
+    folds: Sequence[FoldCurves],
+    m: int,
+    evaluated_on: str,
+    seconds: float,
 ) -> FeatureCurve:
-    """Return the curve over all folds; a class counts nothing in a fold that does not train it."""
-    shape = len(folds), names.size, plan.cuts.size
+    """Return the curve of one method; a class counts for nothing in a fold without it."""
+    shape = len(folds), names.size, options.cuts.size
     counts = Counts(*np.zeros((len(Counts._fields), *shape)))
     thresholds, n_features, nonzeros, n_ranked, objectives = np.full((5, *shape), np.nan)
     for f, fold in enumerate(folds):
-        for k, curve in enumerate(fold.curves):
-            if curve is not None:
+        for k, curves in enumerate(fold.classes):
+            if curves is not None:
+                curve = curves[m]
                 for whole, part in zip(counts, curve.counts, strict=True):
                     whole[f, k] = part
                 thresholds[f, k], n_features[f, k] = curve.thresholds, curve.n_features
                 nonzeros[f, k], n_ranked[f, k] = curve.nonzeros, curve.n_ranked
                 objectives[f, k] = curve.optima[0]
     thresholds[counts.positive == 0] = np.nan
-    is_fraction = plan.cuts.dtype.kind == "f" and plan.against == "features"
+    is_fraction = options.cuts.dtype.kind == "f" and options.against == "features"
     shares = n_features / np.maximum(n_ranked, 1)
     return FeatureCurve(
         classes=names,
-        cuts=plan.cuts,
-        fractions=plan.cuts if is_fraction else mean_known(mean_known(shares, 0), 0),
+        cuts=options.cuts,
+        fractions=options.cuts if is_fraction else mean_known(mean_known(shares, 0), 0),
         n_features=np.rint(np.nan_to_num(mean_known(n_features, 0))).astype(np.intp),
         nonzeros=mean_known(nonzeros, 0),
         thresholds=mean_known(thresholds, 0),
         counts=counts,
-        method=plan.method,
-        by=plan.by,
+        method=options.methods[m],
+        by=options.by,
         evaluated_on=evaluated_on,
-        seconds=perf_counter() - start,
+        seconds=seconds,
         fit_seconds=sum(fold.fit_seconds for fold in folds),
         objectives=mean_known(objectives, 0),
-        against=plan.against,
+        against=options.against,
     )

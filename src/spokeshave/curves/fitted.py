@@ -1,11 +1,11 @@
-"""What every cut starts from: documents, the model trained on them, and a ranking."""
+"""One-vs-rest linear models fitted on documents, with the ranking that their cuts follow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,41 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spokeshave.curves.retraining import warn_if_stopped_early
+from spokeshave.kernels.descent import rebuild
 from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.kernels.rows import Rows, make_rows
 from spokeshave.ranking.criteria import Ranking, rank_by_normal, rank_features
 from spokeshave.ranking.pruning import count_documents
-from spokeshave.svm.estimator import DualLinearSVC, make_problem
-from spokeshave.svm.solver import Problem, Stop, make_blocks, rank_by_frequency, solve, take_classes
+from spokeshave.svm.estimator import DualLinearSVC, check_svc, make_problem
+from spokeshave.svm.solver import (
+    Problem,
+    Stop,
+    limit_bias,
+    make_blocks,
+    rank_by_frequency,
+    solve,
+    take_classes,
+    warn_if_stopped_early,
+)
 from spokeshave.utils.validation import binarize
 
 UNIT_TOLERANCE = 1e-6
 
 
+class DualWeights(NamedTuple):
+    """The dual solution of some classes: y times alpha (classes x documents), and intercepts.
+
+    The weights follow from it and the documents. It is sparse, so a fitted model is kept in this
+    form while other folds are trained.
+    """
+
+    beta: sparse.csr_matrix
+    intercept: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Dual:
-    """What only a `DualLinearSVC` has: y times alpha, the problem it solved, and when it stops."""
+    """The dual solution of a `DualLinearSVC`, the problem it solves, and when descent stops."""
 
     beta: sparse.csr_matrix
     problem: Problem
@@ -37,11 +57,10 @@ class Dual:
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A one-vs-rest model and what it was trained on, a row or an entry per class.
+class FittedClasses:
+    """A fitted one-vs-rest model and its training documents; a row or an entry per class.
 
-    ``ranking`` is None where features are ranked by the model's own weights: those of all classes
-    are not copied.
+    ``ranking`` is None if features are ranked by the weights of the model, which are not copied.
     """
 
     X: sparse.csr_matrix
@@ -53,36 +72,52 @@ class Trained:
     dual: Dual | None
 
     def list_features(self, k: int) -> NDArray[np.uint32]:
-        """Return the features of class k that have a nonzero score, the best first."""
+        """Return the features of class k with a nonzero score, best first."""
         if self.ranking is None:
             return order_nonzero(np.abs(self.coef[k]))
         return self.ranking.list_ranked(min(k, len(self.ranking.scores) - 1))
 
+    @property
+    def dual_weights(self) -> DualWeights | None:
+        """The dual solution alone; None for a model without one."""
+        return None if self.dual is None else DualWeights(self.dual.beta, self.intercept)
+
     @cached_property
     def rows(self) -> Rows:
-        """The documents as kernels read them."""
+        """The documents in the layout of the kernels."""
         return make_rows(self.X.indptr, self.X.indices, self.X.data, np.ones(self.X.shape[0]))
 
     @cached_property
     def number(self) -> NDArray[np.uint32]:
-        """A new number for each feature, frequent ones first: their weights share the cache."""
+        """New feature numbers by descending frequency: frequent weights share cache lines."""
         return rank_by_frequency(self.X)
 
     @cached_property
     def renumbered(self) -> Rows:
-        """The documents with the new numbers."""
+        """The documents with the new feature numbers."""
         return self.rows._replace(indices=self.number[self.X.indices])
 
     @cached_property
     def frequency(self) -> NDArray[np.intp]:
-        """The number of documents that each feature is in."""
+        """The document frequency of each feature."""
         return count_documents(self.X)
 
     @cached_property
     def has_unit_rows(self) -> bool:
-        """Whether every document that is not empty has Euclidean length one."""
-        squares = self.rows.squared_length
-        return bool((np.abs(squares[squares > 0] - 1) < UNIT_TOLERANCE).all())
+        """Whether every document with a nonzero feature has Euclidean length one."""
+        return has_unit_length(self.rows.squared_length)
+
+
+def has_unit_length(squared_length: NDArray[np.float64]) -> bool:
+    """Return whether every document that is not empty has Euclidean length one.
+
+    Examples
+    --------
+    >>> has_unit_length(np.array([1.0, 0.0])), has_unit_length(np.array([1.0, 2.0]))
+    (True, False)
+    """
+    nonzero = squared_length[squared_length > 0]
+    return bool((np.abs(nonzero - 1) < UNIT_TOLERANCE).all())
 
 
 def train(
@@ -94,61 +129,95 @@ def train(
     n_jobs: int | None,
     random_state: Any,
     blocks: Sequence[int] | None = None,
-) -> Trained:
-    """Return the model, fitted unless it is, and the ranking that the cuts follow.
+    solved: DualWeights | None = None,
+) -> FittedClasses:
+    """Return a fitted model and the ranking that its cuts follow.
 
-    Of some of the solver's ``blocks`` only, for those of the classes, which have rankings of their
-    own then.
+    A fitted ``estimator`` is used as it is. With ``blocks``, only the classes of those blocks of
+    the solver are trained; their weights equal those of a model of all classes. With ``solved``,
+    the weights are computed from that dual solution and nothing is trained.
     """
-    default = DualLinearSVC(n_jobs=n_jobs, random_state=random_state)
-    model = default if estimator is None else estimator
-    if blocks is not None:
-        assert aggregate is None
-        return _train_blocks(X, y, model, by, n_jobs, random_state, blocks)
-    if not is_fitted(model):
-        model = clone(model).fit(X, y)
+    model = DualLinearSVC(random_state=random_state) if estimator is None else estimator
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
-    coef, intercept = read_weights(model, classes, names.size, X.shape[1])
+    if isinstance(model, DualLinearSVC) and (solved is not None or not is_fitted(model)):
+        fitted = _train_dual(X, y, model, indicator, names, n_jobs, blocks, solved)
+    else:
+        assert blocks is None
+        fitted = _read_model(X, y, model, indicator, classes, names)
     ranking = None
     if by != "normal":
         ranking = rank_features(X, y, by, random_state=random_state, n_jobs=n_jobs)
+        inside = np.isin(names, fitted.classes)
+        ranking = Ranking(ranking.scores[inside], names[inside], by)
     if aggregate is not None:
-        ranking = (ranking or rank_by_normal(coef, names)).aggregate(aggregate)
-    dual = _read_dual(model, X, y, indicator) if isinstance(model, DualLinearSVC) else None
-    return Trained(X, indicator, names, coef, intercept, ranking, dual)
+        assert blocks is None  # a ranking shared by all classes needs all of them
+        ranking = (ranking or rank_by_normal(fitted.coef, names)).aggregate(aggregate)
+    return replace(fitted, ranking=ranking)
 
 
-def _train_blocks(
+def _train_dual(
     X: sparse.csr_matrix,
     y: Any,
-    svc: DualLinearSVC,
-    by: str,
+    model: DualLinearSVC,
+    indicator: sparse.csc_matrix,
+    names: NDArray[Any],
     n_jobs: int | None,
-    random_state: Any,
-    blocks: Sequence[int],
-) -> Trained:
-    classes, indicator = binarize(y)
-    dealt, names = make_blocks(indicator), classes[-indicator.shape[1] :]
-    chosen = np.sort(np.concatenate([dealt[number] for number in blocks]))
+    blocks: Sequence[int] | None,
+    solved: DualWeights | None,
+) -> FittedClasses:
+    """Train a `DualLinearSVC`, without its calibration, or rebuild it from a dual solution."""
+    model = clone(model)
+    check_svc(model)
+    chosen = np.arange(names.size)
+    if blocks is not None:
+        dealt = make_blocks(indicator)
+        chosen = np.sort(np.concatenate([dealt[number] for number in blocks]))
     problem, stop = (
-        make_problem(svc, X, y, indicator, np.ones(X.shape[0])),
-        Stop(svc.tol, svc.max_iter),
+        make_problem(model, X, y, indicator, np.ones(X.shape[0])),
+        Stop(model.tol, model.max_iter),
     )
-    seed = check_random_state(svc.random_state).randint(2**31)  # as the estimator draws it
-    solution = solve(problem, stop, seed=seed, n_jobs=n_jobs, blocks=blocks)
-    warn_if_stopped_early((solution.gap / solution.objective).max(), stop, stacklevel=3)
-    ranking = None
-    if by != "normal":
-        ranking = rank_features(X, y, by, random_state=random_state, n_jobs=n_jobs)
-        ranking = Ranking(ranking.scores[chosen], names[chosen], by)
-    dual = Dual(solution.dual_coef, take_classes(problem, chosen), stop)
-    inside = indicator[:, chosen]
-    return Trained(X, inside, names[chosen], solution.coef, solution.intercept, ranking, dual)
+    if solved is None:
+        seed = check_random_state(model.random_state).randint(2**31)  # as in DualLinearSVC.fit
+        threads = n_jobs if model.n_jobs is None else model.n_jobs
+        found = solve(problem, stop, seed=seed, n_jobs=threads, blocks=blocks)
+        warn_if_stopped_early(found.gap / found.objective, stop, stacklevel=5)
+        coef, solved = found.coef, DualWeights(found.dual_coef, found.intercept)
+    else:
+        coef = _rebuild_weights(X, solved.beta, problem.bias)
+    inside, dual = indicator[:, chosen], Dual(solved.beta, take_classes(problem, chosen), stop)
+    return FittedClasses(X, inside, names[chosen], coef, solved.intercept, None, dual)
+
+
+def _rebuild_weights(
+    X: sparse.csr_matrix, beta: sparse.csr_matrix, bias: float
+) -> NDArray[np.float64]:
+    """Return the weights (classes x features) of a dual solution."""
+    rows = make_rows(X.indptr, X.indices, X.data, np.ones(X.shape[0]))
+    coef = np.empty((beta.shape[0], X.shape[1]))
+    for k, weights in enumerate(coef):
+        rebuild(rows, limit_bias(bias), beta[[k]].toarray().ravel(), weights)
+    return coef
+
+
+def _read_model(
+    X: sparse.csr_matrix,
+    y: Any,
+    model: Any,
+    indicator: sparse.csc_matrix,
+    classes: NDArray[Any],
+    names: NDArray[Any],
+) -> FittedClasses:
+    """Fit any linear model unless it is fitted, and read its weights."""
+    if not is_fitted(model):
+        model = clone(model).fit(X, y)
+    coef, intercept = read_weights(model, classes, names.size, X.shape[1])
+    dual = _read_dual(model, X, y, indicator) if isinstance(model, DualLinearSVC) else None
+    return FittedClasses(X, indicator, names, coef, intercept, None, dual)
 
 
 def is_fitted(model: Any) -> bool:
-    """Return whether a model has been fitted."""
+    """Return whether a model is fitted."""
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -159,7 +228,7 @@ def is_fitted(model: Any) -> bool:
 def read_weights(
     model: Any, classes: NDArray[Any], n_rows: int, n_features: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights and intercepts of a fitted linear model, or raise where it has others."""
+    """Return the weights and intercepts of a fitted linear model, checked for their shape."""
     if not hasattr(model, "coef_"):
         raise ValueError(
             f"estimator must be a linear model with coef_. Got {type(model).__name__}, "

@@ -1,4 +1,4 @@
-"""Quality against the number of training documents, in nested samples of fixed folds."""
+"""Learning curves: quality against the size of the training set, inside fixed test folds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from spokeshave.curves.cuts import count_kept
-from spokeshave.curves.learning_tasks import MEASURED, Plan, Result, Sample, run_units
+from spokeshave.curves.learning_tasks import MEASURED, LearningOptions, Result, Sample, run_tasks
 from spokeshave.metrics import mean_known
 from spokeshave.svm.tuning import PAPER_CS, check_Cs, split_steps
 from spokeshave.utils.checkpoint import Checkpoint, Fingerprint, Unit, describe, digest
@@ -28,6 +28,10 @@ from spokeshave.utils.validation import binarize, check_targets
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+
+PAPER_SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+Report = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,7 @@ class LearningCurve:
     classes : ndarray of shape (n_classes,)
         Labels; the second of two, or column numbers for multilabel targets.
     sizes : ndarray of shape (n_sizes,)
-        The sizes as they were asked for, ascending: fractions or counts.
+        The sizes as they were given, ascending: fractions or counts.
     n_documents : ndarray of shape (n_folds, n_sizes)
         Training documents.
     C : ndarray of shape (n_classes, n_folds, n_sizes)
@@ -132,20 +136,15 @@ class LearningCurve:
         return self.values[name]
 
 
-PAPER_SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-
-Report = Callable[[int, int], Any]
-
-
 class Fold(NamedTuple):
-    """The documents of a fold; the first of ``train`` are those of a smaller training set."""
+    """The documents of a fold; a smaller training set is the beginning of ``train``."""
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
 
 
 class Block(NamedTuple):
-    """The classes to run on a sample of a fold, which share what they can."""
+    """Classes to run on one sample of a fold, which share the steps that do not depend on them."""
 
     fold: int
     size: int
@@ -174,16 +173,16 @@ def learning_curve(
     2009. The test folds stay as they are and only the training part of each is sub-sampled, every
     sample within the next. C is tuned by cross-validation on the sample alone.
 
-    A measure is of one fold, and folds are averaged. Scores of different folds come from different
-    models and cannot be compared, so they are never pooled and sorted together.
+    Measures are computed on each fold and averaged. Scores of different folds come from different
+    models and are not comparable, so they are never pooled.
 
     Parameters
     ----------
     estimator : estimator
         A classifier with ``predict_proba`` or ``decision_function``, or a pipeline that ends in
-        one; it is not changed. It is trained on 1 for the documents of a class and 0 for the rest,
-        and so are transformers that need a target: by their tags, for their ``fit`` cannot do
-        without, or as selectors. Before a `DualLinearSVC` others are fitted once for all classes.
+        one; it is not changed. Its target is 1 for the documents of a class and 0 for the rest.
+        Transformers that require a target, and selectors, are fitted for each class. Before a
+        `DualLinearSVC` other transformers are fitted once for all classes.
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
         Documents. NaN is allowed where the estimator allows it.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
@@ -194,17 +193,17 @@ def learning_curve(
         Test folds, the same for every class. An integer gives shuffled ones, stratified for single
         labels.
     Cs : iterable of float or None, default=(0.01, 0.1, 1, 10, 100)
-        Values of C to try, of which the best is taken, the smallest of equals. In a pipeline it is
-        the C of the last step, and the steps before it are fitted once for all values. None leaves
-        the estimator as it is.
+        Values of C to try; the best is used, the smallest of equals. In a pipeline it is the C of
+        the last step, and the steps before it are fitted once for all values. None leaves the
+        estimator as it is.
     tune_cv : int, default=5
         Folds of the training set for the choice of C, the same for every class of single labels.
-        Where a class has a single document the middle value is taken.
+        For a class with a single document the middle value is used.
     scoring : str or callable, optional
-        What the choice of C maximises, as in scikit-learn; accuracy by default. Of a pipeline it
-        sees the last step.
+        The score that C maximises, as in scikit-learn; accuracy by default. It is given the last
+        step of a pipeline.
     classes : iterable, optional
-        Those of the classes to go through; all by default.
+        The classes to measure; all by default.
     n_jobs : int, optional
         Threads, or workers of the backend that ``joblib.parallel_config`` names; -1 for all cores.
         The result does not depend on it.
@@ -212,11 +211,11 @@ def learning_curve(
         Seed of the folds, the samples, and each ``random_state`` of the estimator that is None.
         With the same integer, two estimators get the same folds and samples.
     checkpoint : str or Path, optional
-        File for the finished units of work, each a class in a fold at a size. The same call again
-        goes on from there; other arguments are refused. Needs ``random_state``.
+        File of the finished tasks, each a class in a fold at a size. The same call resumes from
+        it; a call with other arguments is refused. Needs ``random_state``.
     progress : bool or callable, default=False
-        Whether to show a bar with the time left, on a terminal; or what to call with the number of
-        finished units and of all units, at the start and after each sample.
+        Whether to show a bar with the time left, on a terminal; or a function to call with the
+        number of finished tasks and of all tasks, at the start and after each sample.
 
     Returns
     -------
@@ -241,7 +240,7 @@ def learning_curve(
     check_consistent_length(X, y)
     labels, indicator = binarize(y)
     names = labels[-indicator.shape[1] :]
-    plan = Plan(
+    options = LearningOptions(
         X,
         indicator.toarray(),
         None if y.ndim == 2 else y,
@@ -255,23 +254,23 @@ def learning_curve(
     folds = _make_folds(X, y, cv, rng)
     sizes = _check_sizes(sizes, min(fold.train.size for fold in folds))
     n_documents = count_kept(sizes, np.array([fold.train.size for fold in folds]))
-    # Seeds are of all classes and no size, so that a class scores the same whatever else is asked.
+    # Seeds do not depend on the classes or sizes asked for: a class always scores the same.
     seeds = rng.randint(2**31, size=(names.size, len(folds)))
 
     def start_block(block: Block) -> Any:
         fold = folds[block.fold]
         train = fold.train[: n_documents[block.fold, block.size]]
         sample = Sample(train, fold.test, seeds[:, block.fold])
-        return delayed(_run_block)(block, plan, sample)
+        return delayed(_run_block)(block, options, sample)
 
-    # The largest of a fold go first: what is left for the end, when threads run out, is small.
-    places = list(product(range(len(folds)), reversed(range(sizes.size))))
+    # The largest samples go first, so that threads idle less at the end.
+    samples = list(product(range(len(folds)), reversed(range(sizes.size))))
     keeper: AbstractContextManager[Checkpoint | None] = nullcontext()
     if checkpoint is not None:
-        fingerprint = _identify(plan, names, indicator, sizes, folds, seeds)
+        fingerprint = _identify(options, names, indicator, sizes, folds, seeds)
         keeper = Checkpoint(checkpoint, fingerprint)
     with keeper as kept, _reporting(progress) as report:
-        results = _run(places, columns, start_block, n_jobs, kept, report)
+        results = _run(samples, columns, start_block, n_jobs, kept, report)
     return _gather(names[columns], columns, sizes, n_documents, results)
 
 
@@ -296,8 +295,8 @@ def _check_estimator(estimator: Any, Cs: Any, tune_cv: Any, scoring: Any) -> Non
 def _check_choices(checkpoint: Any, random_state: Any, progress: Any) -> None:
     if checkpoint is not None and random_state is None:
         raise ValueError(
-            "random_state must be an integer where there is a checkpoint: without a seed a run "
-            "cannot be resumed. Got None instead."
+            "random_state must be an integer with a checkpoint: without a seed a run cannot be "
+            "resumed. Got None instead."
         )
     if not (isinstance(progress, bool) or callable(progress)):
         raise ValueError(
@@ -337,7 +336,7 @@ def _find_columns(names: NDArray[Any], classes: Iterable[Any] | None) -> list[in
 
 
 def _make_folds(X: Any, y: Any, cv: Any, rng: np.random.RandomState) -> list[Fold]:
-    """Return folds whose training documents are in the order in which samples take them up."""
+    """Return folds with their training documents in the order in which samples grow."""
     seed, order_rng = rng.randint(2**31), np.random.RandomState(rng.randint(2**31))
     if isinstance(cv, Integral):
         kind = KFold if y.ndim == 2 else StratifiedKFold
@@ -350,9 +349,9 @@ def _make_folds(X: Any, y: Any, cv: Any, rng: np.random.RandomState) -> list[Fol
 
 
 def nest(labels: NDArray[Any], rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Return a random order of documents that has each label in nearly its share wherever it ends.
+    """Return a random order of documents in which every prefix is nearly stratified.
 
-    Documents of a label stand at even distances, the first of them at random within one distance.
+    Documents of a label are evenly spaced, with a random offset.
 
     Examples
     --------
@@ -364,25 +363,25 @@ def nest(labels: NDArray[Any], rng: np.random.RandomState) -> NDArray[np.intp]:
     _, codes, sizes = np.unique(labels[shuffled], return_inverse=True, return_counts=True)
     rank = np.empty(codes.size)
     rank[np.argsort(codes, kind="stable")] = np.concatenate([np.arange(size) for size in sizes])
-    place = (rank + rng.random_sample(sizes.size)[codes]) / sizes[codes]
-    return np.asarray(shuffled[np.argsort(place, kind="stable")])
+    position = (rank + rng.random_sample(sizes.size)[codes]) / sizes[codes]
+    return np.asarray(shuffled[np.argsort(position, kind="stable")])
 
 
 def _run(
-    places: list[tuple[int, int]],
+    samples: list[tuple[int, int]],
     columns: list[int],
     start_block: Callable[[Block], Any],
     n_jobs: int | None,
     kept: Checkpoint | None,
     report: Report,
 ) -> dict[Unit, Result]:
-    """Return the results of all units, running those that no checkpoint has kept."""
-    units: list[Unit] = [(k, f, s) for f, s in places for k in columns]
+    """Return the results of all tasks, running those that the checkpoint does not have."""
+    units: list[Unit] = [(k, f, s) for f, s in samples for k in columns]
     done = kept.done if kept else {}
     results = {unit: done[unit] for unit in units if unit in done}
     report(len(results), len(units))
-    left = (Block(f, s, tuple(k for k in columns if (k, f, s) not in done)) for f, s in places)
-    # As they come, so that what is finished is kept at once; one by one, for the same reason.
+    left = (Block(f, s, tuple(k for k in columns if (k, f, s) not in done)) for f, s in samples)
+    # Unordered and one by one, so that each finished block is saved at once.
     workers = Parallel(
         n_jobs=n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered"
     )
@@ -401,26 +400,28 @@ def _run(
     return results
 
 
-def _run_block(block: Block, plan: Plan, sample: Sample) -> tuple[Block, list[Result]]:
-    return block, run_units(plan, sample, block.classes)
+def _run_block(
+    block: Block, options: LearningOptions, sample: Sample
+) -> tuple[Block, list[Result]]:
+    return block, run_tasks(options, sample, block.classes)
 
 
 def _identify(
-    plan: Plan,
+    options: LearningOptions,
     names: NDArray[Any],
     indicator: Any,
     sizes: NDArray[Any],
     folds: list[Fold],
     seeds: NDArray[Any],
 ) -> Fingerprint:
-    """Return all that results depend on; which classes are asked for is no part of it."""
+    """Return everything that results depend on, which excludes the classes asked for."""
     return {
-        "X": digest(plan.X),
+        "X": digest(options.X),
         "y": [digest(indicator), [str(name) for name in names]],
-        "estimator": describe(plan.estimator),
-        "Cs": plan.Cs,
-        "tune_cv": plan.tune_cv,
-        "scoring": describe(plan.scoring),
+        "estimator": describe(options.estimator),
+        "Cs": options.Cs,
+        "tune_cv": options.tune_cv,
+        "scoring": describe(options.scoring),
         "sizes": sizes.tolist(),
         "folds": [[digest(fold.train), digest(fold.test)] for fold in folds],
         "seeds": digest(seeds),
@@ -429,7 +430,7 @@ def _identify(
 
 @contextmanager
 def _reporting(progress: bool | Report) -> Iterator[Report]:
-    """Give what to call with the number of finished units and of all."""
+    """Yield a function to call with the number of finished tasks and of all."""
     if not isinstance(progress, bool):
         yield progress
         return

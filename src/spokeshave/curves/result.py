@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A cut that was chosen from a curve.
+    """A cut chosen from a curve.
 
     Attributes
     ----------
     measure, average : str
-        What was looked at; ``average`` is None where each class has a cut of its own.
+        The measure compared, and its average; ``average`` is None if each class has its own cut.
     index : int or ndarray of shape (n_classes,)
-        Number of the cut; one per class where each has its own.
+        Number of the cut; one per class if each has its own.
     cut : float, int or ndarray of shape (n_classes,)
-        The cut as it was asked for: a fraction, a count, or nonzeros per document.
+        The cut as it was given: a fraction, a count, or nonzeros per document.
     fraction, value : float or ndarray of shape (n_classes,)
-        The share of the ranked features that it keeps, and what it scored.
+        The share of the ranked features that it keeps, and its measure.
     n_features : ndarray of shape (n_classes,)
         Features that each class keeps.
     thresholds : ndarray of shape (n_classes,)
         The score that a document must reach for the best F1 at that cut.
     best_value : float or ndarray of shape (n_classes,)
-        What the best cut scored.
+        The measure of the best cut.
     evaluated_on : {"cross-validation", "test set"}
         The documents that the choice was made on. A choice made on the test set must not be
-        judged by the same test set.
+        evaluated on the same test set.
     against : {"features", "sparsity"}
-        What the cut is a number of.
+        The unit of the cut.
     """
 
     measure: str
@@ -83,27 +83,28 @@ class FeatureCurve:
     classes : ndarray of shape (n_classes,)
         Labels; the second of two, or column numbers for multilabel targets.
     cuts : ndarray of shape (n_cuts,)
-        The cuts as they were asked for, ascending: fractions, counts, or nonzeros per document.
+        The cuts as they were given, ascending: fractions, counts, or nonzeros per document.
     fractions : ndarray of shape (n_cuts,)
         Share of the ranked features that each cut keeps.
     n_features : ndarray of shape (n_classes, n_cuts)
         Features kept, the mean over folds.
     nonzeros : ndarray of shape (n_classes, n_cuts)
-        Nonzeros that a training document has left on average, the mean over folds.
+        Mean nonzeros per training document, the mean over folds.
     thresholds : ndarray of shape (n_classes, n_cuts)
         Score of the best F1 at each cut, the mean over folds.
     counts : Counts of arrays of shape (n_folds, n_classes, n_cuts)
-        What the measures are made of.
+        The counts that the measures are computed from.
     method, by : str
-        How features were cut, and the criterion they were ranked by.
+        The method of the cuts, and the ranking criterion.
     evaluated_on : {"cross-validation", "test set"}
         The documents that were scored.
     seconds, fit_seconds : float
-        Time it took in all, and the part of it that went to the first fits.
+        Total time, and the part of it that the first fits took. Curves of several methods from one
+        call share the fits, and each counts them.
     objectives : ndarray of shape (n_classes, n_cuts)
         Primal objective that retraining reached, the mean over folds; NaN for "mask" and "sv_set".
     against : {"features", "sparsity"}
-        What the cuts are numbers of.
+        The unit of the cuts.
     """
 
     classes: NDArray[Any]
@@ -163,7 +164,7 @@ class FeatureCurve:
         return self.macro(name) if average == "macro" else self.micro(name)
 
     def standard_error(self, name: str = "best_f1", average: str = "macro") -> NDArray[np.float64]:
-        """Return the standard error of an average over the folds that know it, at each cut."""
+        """Return the standard error of an average over the folds that have it, at each cut."""
         by_fold = self._average_folds(name, average)
         n_known = np.isfinite(by_fold).sum(axis=0)
         if n_known.min() < 2:
@@ -178,7 +179,8 @@ class FeatureCurve:
         name : str, default="best_f1"
             The measure.
         average : {"macro", "micro", None}, default="macro"
-            What to maximise; None chooses for each class by itself, as in the paper's Table 1.
+            The average to maximise; None chooses for each class by itself, as in Table 1 of the
+            paper.
         """
         return self._choose(name, average, 0.0)
 
@@ -193,12 +195,12 @@ class FeatureCurve:
         Parameters
         ----------
         tolerance : float, optional
-            How much less than the best will do; one standard error of the best cut over the folds
-            by default.
+            The accepted loss against the best; one standard error of the best cut over the folds by
+            default.
         name : str, default="best_f1"
             The measure.
         average : {"macro", "micro", None}, default="macro"
-            What to compare; None chooses for each class by itself.
+            The average to compare; None chooses for each class by itself.
         """
         if tolerance is None:
             if average is None:
@@ -249,8 +251,8 @@ class FeatureCurve:
         average : {"macro", "micro"}, default="macro"
             The line; its band is one standard error over folds, or over classes without folds.
         against : {"features", "sparsity"}, optional
-            What is along the axis: the share of the features, or the mean over classes of the
-            nonzeros per document; what the cuts are numbers of by default.
+            The horizontal axis: the share of the features, or the mean over classes of the nonzeros
+            per document; the unit of the cuts by default.
         choice : Choice, optional
             A cut to mark; the best one by default.
         ax : matplotlib Axes, optional

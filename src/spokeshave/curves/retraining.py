@@ -1,14 +1,12 @@
-"""One class retrained at every cut, from the most features to the fewest."""
+"""Retraining of one class at every cut, from the largest cut to the smallest."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, rebuild, score
 from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale
@@ -16,7 +14,7 @@ from spokeshave.svm.solver import Stop, limit_bias, solve_class
 
 
 class Retrained(NamedTuple):
-    """The optimum at a cut: the features kept and their weights, y times alpha, how near."""
+    """The optimum at a cut: kept features, their weights, y times alpha, objective and gap."""
 
     features: NDArray[np.uint32]
     weights: NDArray[np.float64]
@@ -27,15 +25,15 @@ class Retrained(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a share of the objective."""
+        """The duality gap relative to the objective."""
         return self.gap / self.objective
 
 
 class Path(NamedTuple):
-    """How to go from cut to cut.
+    """How retraining proceeds from cut to cut.
 
-    ``warm`` starts from the dual of the cut before, and ``rerank`` orders the features anew by the
-    weights found there.
+    ``warm`` starts from the dual of the cut before, and ``rerank`` ranks the features anew by the
+    weights of that cut.
     """
 
     warm: bool
@@ -62,18 +60,18 @@ def retrain(
     stop: Stop,
     seed: int,
 ) -> Iterator[Retrained]:
-    """Yield the optimum at each cut, the last cut, which keeps most, first.
+    """Yield the optimum at each cut, the largest cut first.
 
-    ``order`` holds the features of the class, best first, and ``beta`` is a dual to start from.
-    Documents are scaled to length one at each cut if ``unit``. The rows are changed: they must be
-    a copy.
+    ``order`` holds the features of the class, best first, and ``beta`` is the dual to start from.
+    If ``unit``, documents are scaled to length one at each cut. Changes ``rows`` in place: pass a
+    copy.
     """
     features = np.arange(n_features, dtype=np.uint32)
-    place = np.full(n_features, n_features)
-    place[order] = np.arange(order.size)
+    rank = np.full(n_features, n_features)
+    rank[order] = np.arange(order.size)
     beta, margins = beta.copy(), np.empty(beta.size)
     for end in ends[::-1]:
-        features = _keep(rows, features, place[features] < end, unit)
+        features = _keep(rows, features, rank[features] < end, unit)
         weights = np.zeros(features.size)
         if not path.warm:
             beta[:] = 0
@@ -82,25 +80,13 @@ def retrain(
         b, _, objective, gap = solve_class(rows, task, bias, beta, weights, b, margins, stop, seed)
         yield Retrained(features, weights, b, beta.copy(), objective, gap)
         if path.rerank:
-            place[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)
-
-
-def warn_if_stopped_early(relative_gap: float, stop: Stop, stacklevel: int) -> None:
-    """Warn where training ran out of passes, given the worst gap it was left with."""
-    if relative_gap > stop.tol:
-        warnings.warn(
-            f"Training stopped after max_iter={stop.max_passes} passes with a relative duality "
-            f"gap of {relative_gap:.2g}, above tol={stop.tol:g}. Raise max_iter or tol, or "
-            "scale the features.",
-            ConvergenceWarning,
-            stacklevel=stacklevel + 1,
-        )
+            rank[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)
 
 
 def _keep(
     rows: Rows, features: NDArray[np.uint32], kept: NDArray[np.bool_], unit: bool
 ) -> NDArray[np.uint32]:
-    """Drop all other features from the rows, in place; return those that are left."""
+    """Drop all other features from the rows, in place; return the features that are left."""
     number = np.full(kept.size, DROPPED)
     number[kept] = np.arange(np.count_nonzero(kept), dtype=np.uint32)
     drop_features(rows.indptr, rows.indices, rows.data, number)

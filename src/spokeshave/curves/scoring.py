@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from spokeshave.curves.cuts import accumulate, count_kept, count_within
-from spokeshave.curves.fitted import Trained
+from spokeshave.curves.fitted import FittedClasses
 from spokeshave.curves.retraining import PATHS, Retrained, retrain
 from spokeshave.kernels.columns import Columns, transpose
 from spokeshave.kernels.cuts import (
@@ -25,7 +25,7 @@ from spokeshave.kernels.lanes import LANES
 from spokeshave.kernels.rows import Rows, copy_rows, make_rows
 
 
-class Documents(NamedTuple):
+class ScoredDocuments(NamedTuple):
     """Documents to score, by row and by column."""
 
     rows: Rows
@@ -33,16 +33,17 @@ class Documents(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The features of a class, best first, and how many of them each cut keeps."""
+    """The ranked features of a class, best first, and how many of them each cut keeps."""
 
     order: NDArray[np.uint32]
     ends: NDArray[np.intp]
 
 
-class Bench(NamedTuple):
-    """Memory that classes use one after the other; to ask for it anew would hold up all threads.
+class ScoreBuffers(NamedTuple):
+    """Buffers that a thread reuses from class to class; allocating them anew would block others.
 
-    Scores and lengths are (cuts x documents), weights (groups of lanes x features x lanes).
+    Scores and squared lengths are (cuts x documents), weights (groups of lanes x features x
+    lanes).
     """
 
     scores: NDArray[np.float64]
@@ -51,10 +52,10 @@ class Bench(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Weights of their own at every cut (groups of lanes x features x lanes), and intercepts.
+    """Weights that differ from cut to cut (groups of lanes x features x lanes), and intercepts.
 
-    ``optima`` (2 x cuts) are the primal objectives and the relative duality gaps they reached, NaN
-    where nothing was solved.
+    ``optima`` (2 x cuts) are the primal objectives and the relative duality gaps, NaN if nothing
+    was retrained.
     """
 
     by_lane: NDArray[np.float64]
@@ -62,107 +63,111 @@ class Weights(NamedTuple):
     optima: NDArray[np.float64]
 
 
-def lay_out(X: sparse.csr_matrix) -> Documents:
-    """Return the documents in both forms."""
+def lay_out_documents(X: sparse.csr_matrix) -> ScoredDocuments:
+    """Return documents by row and by column."""
     rows = make_rows(X.indptr, X.indices, X.data, np.ones(X.shape[0]))
-    return Documents(rows, transpose(rows, X.shape[1]))
+    return ScoredDocuments(rows, transpose(rows, X.shape[1]))
 
 
-def renumber(documents: Documents, number: NDArray[np.uint32]) -> Documents:
-    """Return the documents with rows that call each feature by its new number."""
+def renumber(documents: ScoredDocuments, number: NDArray[np.uint32]) -> ScoredDocuments:
+    """Return documents whose rows have new feature numbers."""
     rows = documents.rows
     return documents._replace(rows=rows._replace(indices=number[rows.indices]))
 
 
-def set_up(test: Documents, n_cuts: int, n_features: int) -> Bench:
-    """Return the bench for so many cuts of so many features."""
+def allocate_buffers(test: ScoredDocuments, n_cuts: int, n_features: int) -> ScoreBuffers:
+    """Return buffers for a number of cuts and features."""
     scores, squared_length = np.empty((2, n_cuts, test.rows.scale.size))
-    return Bench(scores, squared_length, np.empty((-(-n_cuts // LANES), n_features, LANES)))
+    return ScoreBuffers(scores, squared_length, np.empty((-(-n_cuts // LANES), n_features, LANES)))
 
 
-def find_cut(trained: Trained, k: int, cuts: NDArray[Any], against: str = "features") -> Cut:
+def find_cut(fitted: FittedClasses, k: int, cuts: NDArray[Any], against: str = "features") -> Cut:
     """Return the cuts of one class."""
-    order = trained.list_features(k)
+    order = fitted.list_features(k)
     if against == "sparsity":
-        nonzeros = accumulate(trained.frequency, order, trained.X.shape[0])
+        nonzeros = accumulate(fitted.frequency, order, fitted.X.shape[0])
         return Cut(order, count_within(nonzeros, cuts))
     return Cut(order, count_kept(cuts, np.array([order.size]))[0])
 
 
-def count_nonzeros(trained: Trained, cut: Cut) -> NDArray[np.float64]:
-    """Return how many nonzeros each cut leaves in a training document, on average."""
-    return accumulate(trained.frequency, cut.order, trained.X.shape[0])[cut.ends]
+def count_nonzeros(fitted: FittedClasses, cut: Cut) -> NDArray[np.float64]:
+    """Return the mean nonzeros per training document at each cut."""
+    return accumulate(fitted.frequency, cut.order, fitted.X.shape[0])[cut.ends]
 
 
 def score_masked(
-    test: Documents,
+    test: ScoredDocuments,
     cut: Cut,
     coef: NDArray[np.float64],
     intercept: float,
     unit: bool,
-    bench: Bench,
+    buffers: ScoreBuffers,
 ) -> None:
-    """Write the scores of one weight vector with features dropped."""
+    """Write the scores of one weight vector with features masked at each cut."""
     if not unit:
-        score_mask(test.columns, cut.order, cut.ends, coef, intercept, bench.scores)
+        score_mask(test.columns, cut.order, cut.ends, coef, intercept, buffers.scores)
         return
     unscaled = test.columns._replace(scale=np.ones_like(test.columns.scale))
-    score_mask(unscaled, cut.order, cut.ends, coef, 0.0, bench.scores)
-    _renormalize(test, cut, np.full(cut.ends.size, intercept), bench)
+    score_mask(unscaled, cut.order, cut.ends, coef, 0.0, buffers.scores)
+    _renormalize(test, cut, np.full(cut.ends.size, intercept), buffers)
 
 
-def score_weighted(test: Documents, cut: Cut, weights: Weights, unit: bool, bench: Bench) -> None:
-    """Write the scores of weights that differ from cut to cut, given renumbered documents."""
+def score_weighted(
+    test: ScoredDocuments, cut: Cut, weights: Weights, unit: bool, buffers: ScoreBuffers
+) -> None:
+    """Write the scores of weights that differ from cut to cut; documents must be renumbered."""
     rows, intercepts = test.rows, weights.intercepts
     if unit:
         rows, intercepts = rows._replace(scale=np.ones_like(rows.scale)), np.zeros_like(intercepts)
     for group, V in enumerate(weights.by_lane):
         lanes = slice(group * LANES, (group + 1) * LANES)
-        score_weights(rows, V, intercepts[lanes], bench.scores[lanes])
+        score_weights(rows, V, intercepts[lanes], buffers.scores[lanes])
     if unit:
-        _renormalize(test, cut, weights.intercepts, bench)
+        _renormalize(test, cut, weights.intercepts, buffers)
 
 
-def _renormalize(test: Documents, cut: Cut, intercepts: NDArray[np.float64], bench: Bench) -> None:
-    measure_cuts(test.columns, cut.order, cut.ends, bench.squared_length)
-    renormalize(bench.scores, bench.squared_length, test.columns.scale, intercepts)
+def _renormalize(
+    test: ScoredDocuments, cut: Cut, intercepts: NDArray[np.float64], buffers: ScoreBuffers
+) -> None:
+    measure_cuts(test.columns, cut.order, cut.ends, buffers.squared_length)
+    renormalize(buffers.scores, buffers.squared_length, test.columns.scale, intercepts)
     if test.columns.data is not None:
-        # Documents left with one word are tied but for rounding: keep 40 bits of the score.
-        bits = bench.scores.view(np.int64)
+        # Documents left with one word are tied up to rounding: keep 40 bits of the score.
+        bits = buffers.scores.view(np.int64)
         bits += 1 << 12
         bits &= ~((1 << 13) - 1)
 
 
-def weigh_support_vectors(
-    trained: Trained, k: int, cut: Cut, unit: bool, by_lane: NDArray[np.float64]
+def sum_support_vectors(
+    fitted: FittedClasses, k: int, cut: Cut, unit: bool, by_lane: NDArray[np.float64]
 ) -> Weights:
-    """Return the sv set: the support vectors, masked and re-normalised at each cut, added up."""
-    n_cuts, n_features = cut.ends.size, trained.X.shape[1]
-    assert trained.dual is not None
-    beta = trained.dual.beta[k]
+    """Return the sv set: the sum of the support vectors, masked and re-normalised at each cut."""
+    n_cuts, n_features = cut.ends.size, fitted.X.shape[1]
+    assert fitted.dual is not None
+    beta = fitted.dual.beta[k]
     bucket = np.full(n_features, n_cuts)
-    kept = trained.number[cut.order[: cut.ends[-1]]]
+    kept = fitted.number[cut.order[: cut.ends[-1]]]
     bucket[kept] = np.repeat(np.arange(n_cuts), np.diff(cut.ends, prepend=0))
     for group, V in enumerate(by_lane):
         lane = np.clip(bucket - group * LANES, 0, LANES).astype(np.uint8)
-        add_support_vectors(trained.renumbered, beta.indices, beta.data, lane, unit, V)
-    return Weights(by_lane, np.full(n_cuts, trained.intercept[k]), np.full((2, n_cuts), np.nan))
+        add_support_vectors(fitted.renumbered, beta.indices, beta.data, lane, unit, V)
+    return Weights(by_lane, np.full(n_cuts, fitted.intercept[k]), np.full((2, n_cuts), np.nan))
 
 
 def retrain_class(
-    trained: Trained, k: int, cut: Cut, method: str, unit: bool, seed: int
+    fitted: FittedClasses, k: int, cut: Cut, method: str, unit: bool, seed: int
 ) -> Iterator[Retrained]:
-    """Yield the optimum at each cut, the last cut first, with the new numbers of the features."""
-    dual = trained.dual
+    """Yield the optimum at each cut, the largest cut first, with renumbered features."""
+    dual = fitted.dual
     assert dual is not None
-    y = (2 * trained.indicator[:, [k]].toarray().ravel() - 1).astype(np.int8)
+    y = (2 * fitted.indicator[:, [k]].toarray().ravel() - 1).astype(np.int8)
     task = Task(y, dual.problem.box[k], dual.problem.ridge[k])
     return retrain(
-        copy_rows(trained.renumbered),
-        trained.X.shape[1],
+        copy_rows(fitted.renumbered),
+        fitted.X.shape[1],
         task,
         dual.problem.bias,
-        trained.number[cut.order],
+        fitted.number[cut.order],
         cut.ends,
         dual.beta[k].toarray().ravel(),
         PATHS[method],
@@ -172,10 +177,10 @@ def retrain_class(
     )
 
 
-def collect(
-    trained: Trained, solutions: Iterable[Retrained], n_cuts: int, by_lane: NDArray[np.float64]
+def collect_weights(
+    fitted: FittedClasses, solutions: Iterable[Retrained], n_cuts: int, by_lane: NDArray[np.float64]
 ) -> tuple[Cut, Weights]:
-    """Return the features and the weights at each cut, given the last cut first."""
+    """Return the features and the weights at each cut, given solutions from the largest cut on."""
     bucket = np.full(by_lane.shape[1], n_cuts)
     by_lane[:] = 0
     intercepts, optima = np.empty(n_cuts), np.empty((2, n_cuts))
@@ -184,25 +189,25 @@ def collect(
         by_lane[c // LANES, found.features, c % LANES] = found.weights
         intercepts[c], optima[:, c] = found.intercept, (found.objective, found.relative_gap)
     ends = np.cumsum(np.bincount(bucket, minlength=n_cuts)[:n_cuts])
-    order = np.argsort(bucket[trained.number], kind="stable")[: ends[-1]].astype(np.uint32)
+    order = np.argsort(bucket[fitted.number], kind="stable")[: ends[-1]].astype(np.uint32)
     return Cut(order, ends), Weights(by_lane, intercepts, optima)
 
 
-def weigh_class(
-    trained: Trained, k: int, cut: Cut, method: str, unit: bool, seed: int
+def fit_at_cut(
+    fitted: FittedClasses, k: int, cut: Cut, method: str, unit: bool, seed: int
 ) -> tuple[NDArray[np.float64], float, float]:
-    """Return weights, intercept and relative gap of one class at the only cut, by any method."""
+    """Return weights, intercept and relative gap of one class at a single cut, by any method."""
     kept = cut.order[: cut.ends[0]]
-    weights = np.zeros(trained.X.shape[1])
+    weights = np.zeros(fitted.X.shape[1])
     if method == "mask":
-        weights[kept] = trained.coef[k, kept]
-        return weights, float(trained.intercept[k]), 0.0
+        weights[kept] = fitted.coef[k, kept]
+        return weights, float(fitted.intercept[k]), 0.0
     if method == "sv_set":
         by_lane = np.empty((1, weights.size, LANES))
-        found = weigh_support_vectors(trained, k, cut, unit, by_lane)
-        weights[kept] = by_lane[0, trained.number[kept], 0]
+        found = sum_support_vectors(fitted, k, cut, unit, by_lane)
+        weights[kept] = by_lane[0, fitted.number[kept], 0]
         return weights, float(found.intercepts[0]), 0.0
-    (found_at,) = retrain_class(trained, k, cut, method, unit, seed)
+    (found_at,) = retrain_class(fitted, k, cut, method, unit, seed)
     renumbered = np.zeros(weights.size)
     renumbered[found_at.features] = found_at.weights
-    return renumbered[trained.number], found_at.intercept, found_at.relative_gap
+    return renumbered[fitted.number], found_at.intercept, found_at.relative_gap

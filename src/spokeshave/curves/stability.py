@@ -1,7 +1,4 @@
-"""An SVM before and after retraining, compared: its normal, and its support vectors.
-
-The file is not called after its function, which a submodule of that name would hide.
-"""
+"""Stability: the normal and the support vectors of an SVM before and after retraining."""
 
 from __future__ import annotations
 
@@ -15,18 +12,19 @@ from sklearn.utils import check_random_state
 
 from spokeshave.curves.cuts import PAPER_FRACTIONS, check_cuts
 from spokeshave.curves.feature_curve import decide_unit
-from spokeshave.curves.fitted import Trained, train
-from spokeshave.curves.retraining import PATHS, warn_if_stopped_early
+from spokeshave.curves.fitted import FittedClasses, train
+from spokeshave.curves.retraining import PATHS
 from spokeshave.curves.scoring import find_cut, retrain_class
 from spokeshave.metrics import mean_known
 from spokeshave.ranking.criteria import check_criterion
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.svm.solver import warn_if_stopped_early
 from spokeshave.utils.validation import check_documents
 
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """The SVM of all features and those retrained at each cut, compared class by class.
+    """Comparison of the SVM on all features with the SVM retrained at each cut, per class.
 
     Attributes
     ----------
@@ -35,12 +33,12 @@ class Stability:
     cuts : ndarray of shape (n_cuts,)
         The cuts, ascending: fractions or counts.
     cosine, pearson : ndarray of shape (n_classes, n_cuts)
-        Similarity of the masked and the retrained weights over the features kept; NaN where a
-        single feature, or none, is kept for Pearson's.
+        Similarity of the masked and the retrained weights over the features kept; Pearson's is NaN
+        for fewer than two features.
     overlap : ndarray of shape (n_classes, n_cuts)
-        Support vectors that both have, as a share of those that either has.
+        Support vectors of both SVMs, as a share of those of either.
     containment : ndarray of shape (n_classes, n_cuts)
-        Support vectors that both have, as a share of those of the retrained SVM.
+        Support vectors of both SVMs, as a share of those of the retrained SVM.
     n_support : ndarray of shape (n_classes, n_cuts)
         Support vectors of the retrained SVM.
     """
@@ -81,7 +79,7 @@ def stability(
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
         Targets.
     estimator : DualLinearSVC, optional
-        The SVM; a fitted one, which must have been fitted on X and y, is used as it is.
+        The SVM. A fitted one must have been fitted on X and y, and is not fitted again.
     by : str, default="normal"
         The criterion, as in `rank_features`.
     cuts : sequence or "log", default=PAPER_FRACTIONS
@@ -89,8 +87,8 @@ def stability(
     method : {"warm", "exact", "rfe"}, default="warm"
         How to retrain.
     renormalize : bool, optional
-        Whether documents are scaled to length one after each cut; by default if those of X are of
-        length one.
+        Whether documents are scaled to length one after each cut; by default if the documents of X
+        have length one.
     n_jobs : int, optional
         Threads over classes; -1 for all cores.
     random_state : int, RandomState instance or None, default=None
@@ -121,30 +119,30 @@ def stability(
     if estimator is not None and random_state is None:
         random_state = estimator.random_state
     found_cuts = check_cuts(cuts, X.shape[1])
-    trained = train(X, y, estimator, by, None, n_jobs, random_state)
-    unit = decide_unit(renormalize, method, trained)
-    seeds = check_random_state(random_state).randint(2**31, size=trained.classes.size)
+    fitted = train(X, y, estimator, by, None, n_jobs, random_state)
+    unit = decide_unit(renormalize, method, fitted)
+    seeds = check_random_state(random_state).randint(2**31, size=fitted.classes.size)
     compared = Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
-        delayed(_compare_class)(trained, k, found_cuts, method, unit, seeds[k])
-        for k in range(trained.classes.size)
+        delayed(_compare_class)(fitted, k, found_cuts, method, unit, seeds[k])
+        for k in range(fitted.classes.size)
     )
     *measures, gaps = np.transpose(compared, (2, 0, 1))
-    assert trained.dual is not None
-    warn_if_stopped_early(gaps.max(), trained.dual.stop, stacklevel=2)
-    return Stability(trained.classes, found_cuts, *measures)
+    assert fitted.dual is not None
+    warn_if_stopped_early(gaps.max(), fitted.dual.stop, retraining=True, stacklevel=2)
+    return Stability(fitted.classes, found_cuts, *measures)
 
 
 def _compare_class(
-    trained: Trained, k: int, cuts: NDArray[Any], method: str, unit: bool, seed: int
+    fitted: FittedClasses, k: int, cuts: NDArray[Any], method: str, unit: bool, seed: int
 ) -> NDArray[np.float64]:
     """Return a row per cut: the measures of `Stability` in order, and the relative gap."""
-    assert trained.dual is not None
-    cut = find_cut(trained, k, cuts)
-    normal = np.empty_like(trained.coef[k])
-    normal[trained.number] = trained.coef[k]
-    support = trained.dual.beta[k].toarray().ravel() != 0
+    assert fitted.dual is not None
+    cut = find_cut(fitted, k, cuts)
+    normal = np.empty_like(fitted.coef[k])
+    normal[fitted.number] = fitted.coef[k]
+    support = fitted.dual.beta[k].toarray().ravel() != 0
     rows = []
-    for found in retrain_class(trained, k, cut, method, unit, seed):
+    for found in retrain_class(fitted, k, cut, method, unit, seed):
         masked, again = normal[found.features], found.beta != 0
         both = np.count_nonzero(support & again)
         rows.append(

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC
 from spokeshave.budget.memory import give_back
 from spokeshave.budget.request import Feed, Reporter
 from spokeshave.budget.survey import draw
-from spokeshave.corpus.documents import Texts, Vectors
+from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
-from spokeshave.jobs.dataset import make_targets
-from spokeshave.jobs.fit import Finished
-from spokeshave.jobs.record import (
-    ClassRecord,
-    Data,
-    JudgementRecord,
-    ModelRecord,
-    RunRecord,
-    WordsRecord,
-)
+from spokeshave.jobs.dataset import DatasetInfo
+from spokeshave.jobs.fit import JobResult
+from spokeshave.jobs.record import EvaluationRecord, ModelRecord, RunRecord, WordsRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import (
+    compare_batches,
     describe_making,
+    describe_provenance,
     describe_settings,
-    judge_predictions,
     list_strongest,
+    make_record,
+    predict_batch,
+    summarize_evaluation,
 )
 from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.model import Model
@@ -41,7 +38,6 @@ from spokeshave.svm.estimator import DualLinearSVC, make_svc
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
-from spokeshave.utils.versions import list_versions
 
 LOTS = 2  # added to the seed, for lots of their own
 
@@ -69,7 +65,7 @@ def run_budgeted(
     command: str = "",
     stopwatch: Stopwatch | None = None,
     say: Callable[[str], None] = lambda sentence: None,
-) -> Finished:
+) -> JobResult:
     """Train on files in a given memory, and judge by test documents where there are some.
 
     Parameters
@@ -89,7 +85,7 @@ def run_budgeted(
 
     Returns
     -------
-    finished : Finished
+    result : JobResult
     """
     settings, watch = settings or Settings(), stopwatch or Stopwatch()
     with (
@@ -119,7 +115,7 @@ def run_budgeted(
             judgement = judge_feed(model, test, name)
             watch.end()
     record = account_for_budget(svc, model, judgement, origin, settings, watch, len(content))
-    return Finished(model, content, record)
+    return JobResult(model, content, record)
 
 
 def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
@@ -183,14 +179,7 @@ class Divided:
             n_seen += n_rows
             chosen = np.flatnonzero(is_held == self._is_test)
             if chosen.size:
-                yield _take(batch, chosen)
-
-
-def _take(batch: Texts | Vectors, chosen: NDArray[np.intp]) -> Texts | Vectors:
-    labels: Any = [(batch.labels or ())[i] for i in chosen]
-    if isinstance(batch, Texts):
-        return Texts([batch.texts[i] for i in chosen], labels)
-    return replace(batch, X=batch.X[chosen], labels=labels)
+                yield take_documents(batch, chosen)
 
 
 @contextmanager
@@ -229,43 +218,37 @@ def _check_test(test: Feed, supply: DocumentStream, settings: Settings) -> None:
         pass
 
 
-def judge_feed(model: Model, feed: Feed, name: str | None) -> JudgementRecord:
+def judge_feed(model: Model, feed: Feed, name: str | None) -> EvaluationRecord:
     """Judge a model by documents that are read a few at a time."""
     names: list[str] = model.classes_.tolist()
-    truth: list[Any] = []
-    found: list[NDArray[Any]] = []
-    for batch in feed.read_batches():
-        documents = batch.texts if feed.is_text else _widen(batch.X, model)
-        found.append(model.predict(documents))
-        truth.extend(batch.labels or ())
-    y = make_targets(truth, names)
-    return judge_predictions(y, np.concatenate(found), names, name or "test documents")
-
-
-def _widen(X: Any, model: Model) -> Any:
-    """Return vectors with as many columns as the model knows: a batch may lack the last ones."""
-    X.resize((X.shape[0], model.input.n_features))  # type: ignore[union-attr]
-    return X
+    (found,) = compare_batches(feed.read_batches(), names, [partial(predict_batch, model)])
+    on = name or "test documents"
+    return summarize_evaluation(found, names, on, is_multilabel=model.multilabel_)
 
 
 def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
     """Return the content of the file of a model."""
-    provenance = {
-        "source": origin.source,
-        "text_column": origin.text_column,
-        "fingerprint": f"{svc.checksum_:016x}",
-        "n_documents": svc.survey_.n_documents,
-        "command": origin.command,
-        "seed": svc.random_state,
-        "versions": list_versions(),
-    }
+    provenance = describe_provenance(_summarize_dataset(svc), origin, svc.random_state)
     return pack_model(svc.to_model(provenance=provenance))
+
+
+def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:
+    """Return the facts about the documents of a fitted model."""
+    survey, names = svc.survey_, svc.classes_.tolist()
+    return DatasetInfo(
+        names=names,
+        counts=[survey.class_counts[name] for name in names],
+        n_documents=survey.n_documents,
+        n_features=survey.n_words,
+        is_multilabel=svc.multilabel_,
+        fingerprint=f"{svc.checksum_:016x}",
+    )
 
 
 def account_for_budget(
     svc: BudgetedSVC,
     model: Model,
-    judgement: JudgementRecord | None,
+    judgement: EvaluationRecord | None,
     origin: Origin,
     settings: Settings,
     watch: Stopwatch,
@@ -273,31 +256,16 @@ def account_for_budget(
     where: str = "over the disk",
 ) -> RunRecord:
     """Return the record of a run; ``where`` documents are that are trained on in rounds."""
-    survey, names = svc.survey_, model.classes_.tolist()
     unit = "words" if svc.is_text_ else "features"
-    sizes = [survey.class_counts[name] for name in names]
-    return RunRecord(
-        title=origin.source,
+    return make_record(
+        _summarize_dataset(svc),
+        origin,
+        describe_making(origin, settings, watch),
         headline=_write_headline(svc, unit, judgement, n_bytes),
-        making=describe_making(origin, settings, watch),
-        data=Data(
-            source=origin.source,
-            read=origin.read,
-            fingerprint=f"{svc.checksum_:016x}",
-            kind="multilabel" if svc.multilabel_ else "labels",
-            unit=unit,
-            n_documents=survey.n_documents,
-            n_features=survey.n_words,
-            per_document=survey.per_document,
-            n_skipped=origin.n_skipped,
-            test_source=origin.test_source,
-            n_test=None if judgement is None else judgement.n_documents,
-        ),
         settings=_describe(svc, settings, where),
-        classes=[ClassRecord(*pair) for pair in zip(names, sizes, strict=True)],
-        curves=[],
-        cuts=None,
-        choice=None,
+        unit=unit,
+        per_document=svc.survey_.per_document,
+        n_test=None if judgement is None else judgement.n_documents,
         words=_list_words(svc, model),
         model=ModelRecord(
             made_by="trained on everything",
@@ -307,9 +275,6 @@ def account_for_budget(
             n_bytes=n_bytes,
             judgement=judgement,
         ),
-        full_model=None,
-        shapes=[],
-        stability=None,
     )
 
 
@@ -327,7 +292,7 @@ def _describe(svc: BudgetedSVC, settings: Settings, where: str) -> dict[str, str
 
 
 def _write_headline(
-    svc: BudgetedSVC, unit: str, judgement: JudgementRecord | None, n_bytes: int
+    svc: BudgetedSVC, unit: str, judgement: EvaluationRecord | None, n_bytes: int
 ) -> str:
     survey, kept = svc.survey_, len(svc.features_)
     quality = "" if judgement is None else f": macro-F1 {write_share(judgement.macro_f1)}"

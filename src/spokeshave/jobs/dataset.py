@@ -1,10 +1,11 @@
-"""A collection made ready: rows and targets to train on, and to test on where there are some."""
+"""The dataset of a job: rows and targets to train on, and to test on if there are any."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,16 +14,23 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler, normalize
 
-from spokeshave.corpus.documents import Texts, Vectors, list_classes
+from spokeshave.corpus.documents import Texts, Vectors, list_classes, take_documents
 from spokeshave.corpus.fingerprint import compute_fingerprint
 from spokeshave.text.vectorizer import DocumentVectorizer
+from spokeshave.utils.validation import check_documents
+
+N_FOLDS = 5
+OTHER_KIND = "The test documents must be texts or vectors, like the training documents."
+OTHER_LABELS = (
+    "The test documents must have one label each, or several each, like the training documents."
+)
 
 Documents: TypeAlias = "Texts | Vectors"
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some documents: as they were given, as rows, and their targets."""
+    """Documents as they were given, as rows, and their targets."""
 
     given: Any
     X: Any
@@ -32,26 +40,76 @@ class Part:
         return int(self.X.shape[0])
 
 
+@dataclass(frozen=True)
+class DatasetInfo:
+    """The facts about training documents that a job needs without the documents.
+
+    Attributes
+    ----------
+    names, counts : list
+        The classes, and the number of documents of each.
+    n_documents, n_features : int
+        Size of the training matrix.
+    is_multilabel : bool
+        Whether a document may have several classes.
+    fingerprint : str
+        A digest of the documents and their labels.
+    """
+
+    names: list[str]
+    counts: list[int]
+    n_documents: int
+    n_features: int
+    is_multilabel: bool
+    fingerprint: str
+
+    @property
+    def row_names(self) -> list[str]:
+        """The classes with a score of their own: the second of two, else every class."""
+        is_binary = not self.is_multilabel and len(self.names) == 2
+        return self.names[1:] if is_binary else self.names
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The same classes as a curve names them: column numbers for multilabel targets."""
+        if self.is_multilabel:
+            return np.arange(len(self.names))
+        return np.array(self.names)[-1 if len(self.names) == 2 else 0 :]
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds: five, or the number of documents of the largest class."""
+        n_folds = min(N_FOLDS, self.n_documents if self.is_multilabel else max(self.counts))
+        if n_folds < 2:
+            raise ValueError("Cross-validation needs two documents of a class. Got one of each.")
+        return n_folds
+
+    @property
+    def can_calibrate(self) -> bool:
+        """Whether each class has the two documents that probabilities need."""
+        return self.is_multilabel or min(self.counts) > 1
+
+
 @dataclass(frozen=True, eq=False)
-class Collection:
-    """Documents to train on, and to test on where there are such.
+class Dataset:
+    """Documents to train on, and to test on if there are any.
 
     Attributes
     ----------
     train : Part
         Training documents; ``y`` is labels, or an indicator with a column per name.
     test : Part or None
-        Documents that nothing is learned from.
+        Test documents.
     names : list of str
         The classes, in the order of the columns.
     counts : list of int
-        Training documents of each.
+        Training documents of each class.
     feature_names : ndarray of str
-        What the columns are called.
+        Names of the columns.
     vectorizer : DocumentVectorizer or None
-        What made rows of texts.
+        The vectorizer of texts.
     scaler : StandardScaler or None
-        What brought the columns of a dense table to one scale.
+        The scaler of the columns of a dense table.
     fingerprint : str
         A digest of the training documents and their labels.
     """
@@ -66,27 +124,44 @@ class Collection:
     fingerprint: str
 
     @property
+    def info(self) -> DatasetInfo:
+        """The facts that the steps of a job need without the documents."""
+        return DatasetInfo(
+            names=self.names,
+            counts=self.counts,
+            n_documents=len(self.train),
+            n_features=int(self.train.X.shape[1]),
+            is_multilabel=self.is_multilabel,
+            fingerprint=self.fingerprint,
+        )
+
+    @cached_property
+    def sparse_train(self) -> tuple[sparse.csr_matrix, Any]:
+        """The training documents as sparse rows, and their checked targets."""
+        return check_documents(self.train.X, self.train.y)
+
+    @property
     def is_multilabel(self) -> bool:
         return bool(self.train.y.ndim == 2)
 
     @property
-    def can_calibrate(self) -> bool:
-        """Whether each class has the two documents that probabilities need."""
-        return self.is_multilabel or int(np.unique(self.train.y, return_counts=True)[1].min()) > 1
-
-    @property
     def unit(self) -> str:
-        """What features are called."""
+        """The name of the features: "words" of texts, else "features"."""
         return "features" if self.vectorizer is None else "words"
 
     @property
     def row_names(self) -> list[str]:
-        """The classes that have a score of their own: the second of two, else every one."""
-        is_binary = not self.is_multilabel and len(self.names) == 2
-        return self.names[1:] if is_binary else self.names
+        """The classes with a score of their own: the second of two, else every class."""
+        return self.info.row_names
+
+    @property
+    def per_document(self) -> float:
+        """Mean number of features in a training document."""
+        X = self.train.X
+        return float(getattr(X, "nnz", X.size) / X.shape[0])
 
 
-def prepare(
+def prepare_dataset(
     train: Documents,
     test: Documents | None,
     vectorizer: DocumentVectorizer,
@@ -94,37 +169,37 @@ def prepare(
     hold_out: float = 0.0,
     keep_values: bool = False,
     seed: int | None = None,
-) -> Collection:
+) -> Dataset:
     """Turn documents into rows and labels into targets.
 
     Parameters
     ----------
     train, test : Texts or Vectors
-        The documents; those to test on may be None.
+        The documents; ``test`` may be None.
     vectorizer : DocumentVectorizer
-        What texts are turned into rows by. Sparse vectors are brought to length one, and the
-        columns of dense tables to mean zero and variance one.
+        The vectorizer of texts. Sparse vectors are scaled to length one, and the columns of dense
+        tables to mean zero and variance one.
     hold_out : float, default=0.0
-        The share of the training documents to test on, where there are no others.
+        The share of the training documents to test on, without test documents.
     keep_values : bool, default=False
-        Whether vectors are left as they are, missing values included, to be shaped.
+        Whether vectors keep their values, missing ones included, to be shaped.
     seed : int, optional
-        Seed of the choice of what to hold out.
+        Seed of the held-out sample.
 
     Returns
     -------
-    collection : Collection
+    dataset : Dataset
 
     Examples
     --------
     >>> texts = ["grey ash", "ash bark", "oak bark", "grey oak"]
     >>> trees = Texts(texts, ["ash", "ash", "oak", "oak"])
-    >>> collection = prepare(trees, None, DocumentVectorizer())
-    >>> collection.names, collection.train.X.shape
+    >>> dataset = prepare_dataset(trees, None, DocumentVectorizer())
+    >>> dataset.names, dataset.train.X.shape
     (['ash', 'oak'], (4, 4))
     """
     if test is not None and type(test) is not type(train):
-        raise ValueError("The test documents must be of the kind of the training documents.")
+        raise ValueError(OTHER_KIND)
     labels = check_labels(train)
     names = list_names(labels)
     fingerprint = str(compute_fingerprint(train, labels))
@@ -132,23 +207,23 @@ def prepare(
         train, test = _hold_out(train, hold_out, seed)
         labels = check_labels(train)
     counts = Counter(name for label in labels for name in set(list_classes(label)))
-    given, given_test = _take_given(train), None if test is None else _take_given(test)
-    kit = _make_rows(train, given, given_test, vectorizer, keep_values)
+    given, given_test = _read_given(train), None if test is None else _read_given(test)
+    rows = _make_rows(train, given, given_test, vectorizer, keep_values)
     y = make_targets(labels, names)
-    return Collection(
-        train=Part(given, kit.X, y),
-        test=None if test is None else Part(given_test, kit.X_test, _find_targets(test, names, y)),
+    return Dataset(
+        train=Part(given, rows.X, y),
+        test=None if test is None else Part(given_test, rows.X_test, _find_targets(test, names, y)),
         names=names,
         counts=[counts[name] for name in names],
-        feature_names=kit.feature_names,
-        vectorizer=kit.vectorizer,
-        scaler=kit.scaler,
+        feature_names=rows.feature_names,
+        vectorizer=rows.vectorizer,
+        scaler=rows.scaler,
         fingerprint=fingerprint,
     )
 
 
 def list_names(labels: Sequence[Any]) -> list[str]:
-    """Return the classes in the order of their columns, or raise where there are too few.
+    """Return the classes in the order of their columns; raise ValueError for fewer than two.
 
     Examples
     --------
@@ -183,7 +258,7 @@ def make_targets(labels: Sequence[Any], names: Sequence[str]) -> Any:
 
 
 def check_labels(documents: Documents) -> Sequence[Any]:
-    """Return the labels of documents, which must have some."""
+    """Return the labels of documents; raise ValueError if there are none."""
     labels = documents.labels
     if labels is None or not len(labels):
         raise ValueError("The documents must have labels.")
@@ -194,12 +269,21 @@ def _find_targets(test: Documents, names: Sequence[str], y: Any) -> Any:
     return make_test_targets(check_labels(test), names, y.ndim == 2)
 
 
+def check_kinds(train: Any, test: Any) -> None:
+    """Raise ValueError for test documents of another kind: texts or vectors, one label or several.
+
+    Both arguments have ``is_text`` and ``is_multilabel``.
+    """
+    if test.is_text != train.is_text:
+        raise ValueError(OTHER_KIND)
+    if test.is_multilabel != train.is_multilabel:
+        raise ValueError(OTHER_LABELS)
+
+
 def make_test_targets(labels: Sequence[Any], names: Sequence[str], is_multilabel: bool) -> Any:
-    """Return the targets of documents to judge by, or raise where models cannot know them."""
+    """Return the targets of test documents; raise ValueError for labels never seen in training."""
     if isinstance(labels[0], tuple) != is_multilabel:
-        raise ValueError(
-            "The test documents must have one label each, or several each, as those to train on."
-        )
+        raise ValueError(OTHER_LABELS)
     if not is_multilabel and (unknown := sorted(set(labels) - set(names))):
         raise ValueError(
             f"The test documents have labels that no training document has: {unknown[0]!r} "
@@ -209,16 +293,17 @@ def make_test_targets(labels: Sequence[Any], names: Sequence[str], is_multilabel
 
 
 def _hold_out(train: Documents, share: float, seed: int | None) -> tuple[Documents, Documents]:
-    """Return the documents in two parts."""
+    """Return the training and the held-out documents."""
     labels = check_labels(train)
     held = choose_held(labels, share, seed)
-    return _take(train, np.setdiff1d(np.arange(len(labels)), held)), _take(train, held)
+    kept = np.setdiff1d(np.arange(len(labels)), held)
+    return take_documents(train, kept), take_documents(train, held)
 
 
 def choose_held(labels: Sequence[Any], share: float, seed: int | None) -> NDArray[np.intp]:
-    """Return which documents are held out, stratified where every class can be in both parts.
+    """Return the held-out documents, stratified if every class can be in both parts.
 
-    What would leave a class without a document to train on is not held out.
+    The last training document of a class is never held out.
     """
     if not 0 < share < 1:
         raise ValueError(f"hold_out must be a share between 0 and 1. Got {share} instead.")
@@ -243,7 +328,7 @@ def choose_held(labels: Sequence[Any], share: float, seed: int | None) -> NDArra
 def _find_needed(
     labels: Sequence[Any], kept: NDArray[np.intp], held: NDArray[np.intp]
 ) -> list[int]:
-    """Return the first of the documents held out of each class that has none left."""
+    """Return the first held-out document of each class that has no training document left."""
     known = {name for i in kept for name in list_classes(labels[i])}
     needed = []
     for i in held:
@@ -253,19 +338,12 @@ def _find_needed(
     return needed
 
 
-def _take(documents: Documents, chosen: NDArray[np.intp]) -> Documents:
-    labels: Any = [check_labels(documents)[i] for i in chosen]
-    if isinstance(documents, Texts):
-        return Texts([documents.texts[i] for i in chosen], labels)
-    return Vectors(documents.X[chosen], labels, documents.feature_names)
-
-
-def _take_given(documents: Documents) -> Any:
+def _read_given(documents: Documents) -> Any:
     return documents.texts if isinstance(documents, Texts) else documents.X
 
 
 @dataclass(frozen=True, eq=False)
-class _Kit:
+class _Rows:
     X: Any
     X_test: Any
     feature_names: NDArray[Any]
@@ -279,28 +357,29 @@ def _make_rows(
     given_test: Any,
     vectorizer: DocumentVectorizer,
     keep_values: bool,
-) -> _Kit:
+) -> _Rows:
     if isinstance(train, Texts):
         X = vectorizer.fit_transform(given)
         X_test = None if given_test is None else vectorizer.transform(given_test)
-        return _Kit(X, X_test, vectorizer.get_feature_names_out(), vectorizer)
+        return _Rows(X, X_test, vectorizer.get_feature_names_out(), vectorizer)
     n_features = given.shape[1]
     if given_test is not None and given_test.shape[1] != n_features:
         raise ValueError(
-            f"The test documents must have the {n_features} features of those to train on. "
+            f"The test documents must have the {n_features} features of the training documents. "
             f"Got {given_test.shape[1]} instead."
         )
     names = np.array(train.feature_names or range(n_features)).astype(str).astype(object)
     if keep_values:
-        return _Kit(given, given_test, names)
+        return _Rows(given, given_test, names)
     if sparse.issparse(given):
         X_test = None if given_test is None else normalize(given_test)
-        return _Kit(normalize(given), X_test, names)
+        return _Rows(normalize(given), X_test, names)
     if np.isnan(given).any():
         raise ValueError(
-            "The table has missing values, which an SVM cannot take; shape its features instead."
+            "The table has missing values, which a linear SVM does not accept; shape its features "
+            "instead."
         )
     scaler = StandardScaler()
     X = scaler.fit_transform(given)
     X_test = None if given_test is None else scaler.transform(given_test)
-    return _Kit(X, X_test, names, None, scaler)
+    return _Rows(X, X_test, names, None, scaler)

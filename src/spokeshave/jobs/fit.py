@@ -1,38 +1,46 @@
-"""The whole job: from documents to a model and the record of the run; nothing touches the disk."""
+"""The whole job: from documents to a model and the record of the run; writes no files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice, product
+from time import perf_counter
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from spokeshave.curves.feature_curve import feature_curve
+from spokeshave.curves.cuts import check_cuts
+from spokeshave.curves.feature_curve import (
+    CurveOptions,
+    FoldCurves,
+    MeasuredFold,
+    average_folds,
+    check_options,
+    feature_curve,
+    measure_fold,
+)
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.stability import Stability, stability
-from spokeshave.jobs.dataset import Collection, Documents, prepare
-from spokeshave.jobs.record import (
-    ClassRecord,
-    CutsRecord,
-    JudgementRecord,
-    ModelRecord,
-    RunRecord,
-)
+from spokeshave.jobs.dataset import Dataset, DatasetInfo, Documents, prepare_dataset
+from spokeshave.jobs.executor import Executor
+from spokeshave.jobs.record import CutsRecord, EvaluationRecord, Making, ModelRecord, RunRecord
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.jobs.summary import (
-    account_for_choice,
-    account_for_curve,
-    account_for_cuts,
-    account_for_stability,
-    account_for_words,
     count_at_cuts,
-    describe_data,
     describe_making,
     describe_provenance,
     describe_settings,
-    judge,
+    make_record,
+    summarize_choice,
+    summarize_curve,
+    summarize_cuts,
+    summarize_evaluation,
+    summarize_stability,
+    summarize_words,
     write_headline,
 )
 from spokeshave.model.export import export_model
@@ -40,18 +48,20 @@ from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.inputs import VectorInput
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking, rank_features
-from spokeshave.selection.shaved_svc import ShavedSVC
+from spokeshave.selection.shaved_svc import FinalClasses, ShavedSVC, assemble, train_final
 from spokeshave.svm.estimator import DualLinearSVC
-from spokeshave.svm.tuning import tune_C
+from spokeshave.svm.solver import count_blocks
+from spokeshave.svm.tuning import PAPER_CS, choose_best, score_fold
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.timing import Stopwatch
+from spokeshave.utils.validation import binarize
 
-N_FOLDS = 5
+FINAL = "warm"  # how the final model is fitted
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
-    """What a run leaves: the model, its bytes, and the record."""
+class JobResult:
+    """The model of a run, the bytes of its file, and the record."""
 
     model: Model
     content: bytes
@@ -59,18 +69,22 @@ class Finished:
 
 
 def list_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
-    """Return the steps that a run will take, each with a guess of its share of the time."""
+    """Return the steps of a run with estimates of their shares of the time."""
     steps = {"making rows": 1.0}
     if settings.C == "auto":
         steps["choosing C"] = 12.0
-    for method in settings.methods:
-        steps[f"tracing the curve ({method})"] = 6.0 if method in ("mask", "sv_set") else 30.0
+    of_methods = (1.0 if method in ("mask", "sv_set") else 25.0 for method in settings.methods)
+    steps[_name_curves(settings)] = 5.0 + sum(of_methods)
     if settings.with_stability:
         steps["comparing normals"] = 10.0
     steps["training the model"] = 4.0
     if has_test or settings.hold_out:
         steps["judging it"] = 0.5
     return steps
+
+
+def _name_curves(settings: Settings) -> str:
+    return f"tracing the curve ({', '.join(settings.methods)})"
 
 
 def run_job(
@@ -80,115 +94,209 @@ def run_job(
     settings: Settings | None = None,
     origin: Origin | None = None,
     stopwatch: Stopwatch | None = None,
-) -> Finished:
-    """Vectorize, train, trace the curve by cross-validation, choose, and make the final model.
+) -> JobResult:
+    """Vectorize, measure the curve by cross-validation, choose a cut, and train the final model.
 
     Parameters
     ----------
     train, test : Texts or Vectors
-        Documents to train on, and those to judge by where there are some.
+        Training documents, and test documents if there are any.
     settings : Settings, optional
-        What is asked for.
+        The settings of the run.
     origin : Origin, optional
-        What the record says of where the documents come from.
+        The source of the documents, for the record.
     stopwatch : Stopwatch, optional
-        What runs the steps, so that progress can be shown.
+        Times the steps and shows progress.
 
     Returns
     -------
-    finished : Finished
+    result : JobResult
     """
     settings, origin = settings or Settings(), origin or Origin("documents")
     watch = stopwatch or Stopwatch()
-    collection = watch.run("making rows", make_collection, train, test, settings)
-    svc = pose(collection, settings, watch)
-    curves = trace_curves(collection, svc, settings, watch)
+    dataset = watch.run("making rows", make_dataset, train, test, settings)
+    return run_steps(Executor(dataset, settings.n_jobs), settings, origin, watch)
+
+
+def run_steps(
+    executor: Executor, settings: Settings, origin: Origin, watch: Stopwatch
+) -> JobResult:
+    """Run the job on a dataset that an executor holds; only the result is gathered."""
+    svc = choose_svm(executor, settings, watch)
+    watch.begin(_name_curves(settings))
+    curves, measured = measure_curves(executor, svc, settings, watch)
     choice = choose_cut(curves[0], settings)
-    shaved = watch.run("training the model", _train, collection, svc, choice, settings)
+    watch.begin("training the model")
+    folds = _measure_final(executor, svc, choice, settings, measured)
+    parts = executor.map(
+        train_blocks,
+        [(svc, choice, settings, executor.n_jobs, blocks) for blocks in executor.split_classes()],
+        watch.reach,
+    )
+    (model,) = executor.map(assemble_model, [(svc, choice, settings, parts, folds)])
     stable = None
     if settings.with_stability:
-        stable = watch.run("comparing normals", compare_normals, collection, shaved, settings)
-    provenance = describe_provenance(collection, settings, origin)
-    content = pack_classifier(collection, shaved, provenance)
-    found = Findings(collection, svc, curves, choice, shaved, stable, content)
-    model = unpack_model(content)  # what is judged is what is shipped
-    judgements = watch.run("judging it", _judge, found, model, origin)
-    record = account_for_run(found, judgements, settings, origin, watch)
-    return Finished(model, content, record)
+        watch.begin("comparing normals")
+        tasks = [(model, settings, executor.n_jobs)]
+        (stable,) = executor.map(compare_normals, tasks, watch.reach)
+    provenance = describe_provenance(executor.info, origin, settings.seed)
+    (content,) = executor.map(pack_classifier, [(model, provenance)])
+    evaluations = []
+    if executor.has_test:
+        watch.begin("judging it")
+        on, info = origin.test_source or "held-out documents", executor.info
+        evaluations = [
+            summarize_evaluation(each, info.names, on, is_multilabel=info.is_multilabel)
+            for each in executor.evaluate(content, model, watch.reach)
+        ]
+    watch.end()
+    making = describe_making(origin, settings, watch)
+    summary = model, stable, content, curves, choice, evaluations, settings, origin, making
+    (record,) = executor.map(summarize_run, [summary])
+    shipped, gathered = executor.gather([content, record])
+    return JobResult(unpack_model(shipped), shipped, gathered)
 
 
-def choose_cut(curve: FeatureCurve, settings: Settings) -> Choice:
-    """Return the smallest cut that is as good as the best."""
-    n_known = (curve.counts.positive.sum(axis=1) > 0).sum(axis=0).min()  # folds that tell something
-    if settings.tolerance is None and n_known < 2:
-        raise ValueError(
-            "The documents are too few to choose a cut by cross-validation. Give more of them."
-        )
-    return curve.smallest_within(settings.tolerance, settings.measure, settings.average)
-
-
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """Everything that a run has found."""
-
-    collection: Collection
-    svc: DualLinearSVC
-    curves: list[FeatureCurve]
-    choice: Choice
-    shaved: ShavedSVC
-    stable: Stability | None
-    content: bytes
-
-
-def make_collection(train: Documents, test: Documents | None, settings: Settings) -> Collection:
-    """Turn documents into rows and targets, as the settings say."""
+def make_dataset(train: Documents, test: Documents | None, settings: Settings) -> Dataset:
+    """Turn documents into rows and targets."""
     vectorizer = DocumentVectorizer(
         weighting=settings.weighting, min_df=settings.min_df, n_jobs=settings.n_jobs
     )
-    return prepare(train, test, vectorizer, hold_out=settings.hold_out, seed=settings.seed)
+    return prepare_dataset(train, test, vectorizer, hold_out=settings.hold_out, seed=settings.seed)
 
 
-def make_folds(collection: Collection, seed: int) -> KFold | StratifiedKFold:
-    """Return five folds, or as many as the largest class has documents.
+def make_folds(info: DatasetInfo, seed: int) -> KFold | StratifiedKFold:
+    """Return the folds of a dataset.
 
-    Labels are stratified in the order of the documents, as `ShavedSVC` does by default: what
-    stands together in a file is often alike. Sets of labels cannot be, and are shuffled.
+    Labels are stratified in the order of the documents, as `ShavedSVC` does by default, since
+    neighbours in a file are often alike. Multilabel targets are shuffled.
     """
-    n_folds = count_folds(collection.counts, len(collection.train), collection.is_multilabel)
-    if collection.is_multilabel:
-        return KFold(n_folds, shuffle=True, random_state=seed)
-    return StratifiedKFold(n_folds)
+    if info.is_multilabel:
+        return KFold(info.n_folds, shuffle=True, random_state=seed)
+    return StratifiedKFold(info.n_folds)
 
 
-def count_folds(counts: list[int], n_documents: int, is_multilabel: bool) -> int:
-    """Return how many folds there are, given the documents of each class and of all."""
-    n_folds = min(N_FOLDS, n_documents if is_multilabel else max(counts))
-    if n_folds < 2:
-        raise ValueError("Cross-validation needs two documents of a class. Got one of each.")
-    return n_folds
+def find_fold(dataset: Dataset, seed: int, fold: int) -> tuple[Any, Any]:
+    """Return the training and the test documents of a fold."""
+    splits = make_folds(dataset.info, seed).split(dataset.train.X, dataset.train.y)
+    train, test = next(islice(splits, fold, None))
+    return train, test
 
 
-def trace_curves(
-    collection: Collection,
-    svc: DualLinearSVC,
-    settings: Settings,
-    watch: Stopwatch,
-    *,
-    on_test: bool = False,
-) -> list[FeatureCurve]:
-    """Return the curve of each method, by cross-validation or on test documents if there are."""
-    if on_test and collection.test is not None:
-        judges = {"X_test": collection.test.X, "y_test": collection.test.y}
+def choose_svm(executor: Executor, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
+    """Return the SVM of a run, with C chosen by cross-validation if it is "auto"."""
+    svc = DualLinearSVC(loss=settings.loss, n_jobs=executor.n_jobs, random_state=settings.seed)
+    if settings.C != "auto":
+        svc.set_params(C=settings.C)
+        return svc
+    watch.begin("choosing C")
+    tasks = [(svc, settings.seed, fold) for fold in range(executor.info.n_folds)]
+    scores = executor.gather(executor.map(tune_fold, tasks, watch.reach))
+    watch.end()
+    svc.set_params(C=choose_best(PAPER_CS, scores))
+    return svc
+
+
+def tune_fold(dataset: Dataset, svc: DualLinearSVC, seed: int, fold: int) -> list[float]:
+    """Return the score of each C on a fold."""
+    y = dataset.train.y
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.toarray().ravel()  # scikit-learn scores one column as two classes
+    return score_fold(svc, dataset.train.X, y, PAPER_CS, *find_fold(dataset, seed, fold))
+
+
+def measure_curves(
+    executor: Executor, svc: DualLinearSVC, settings: Settings, watch: Stopwatch
+) -> tuple[list[FeatureCurve], list[Any]]:
+    """Return the curve of each method by cross-validation, and handles of the measured folds."""
+    start, info = perf_counter(), executor.info
+    check_options(settings.methods, settings.by, settings.against, None, svc)
+    options = _make_options(info, svc, settings, executor.n_jobs)
+    groups = executor.split_classes()
+    tasks = [
+        (options, settings.seed, fold, blocks)
+        for fold, blocks in product(range(info.n_folds), groups)
+    ]
+    measured = executor.map(measure_blocks, tasks, watch.reach)
+    folds = join_blocks(executor.gather(measured, "curves"), len(groups))
+    seconds = perf_counter() - start
+    curves = average_folds(options, info.rows, folds, "cross-validation", seconds)
+    return curves, measured
+
+
+def _make_options(
+    info: DatasetInfo, svc: DualLinearSVC, settings: Settings, n_jobs: int | None
+) -> CurveOptions:
+    return CurveOptions(
+        methods=settings.methods,
+        by=settings.by,
+        estimator=svc,
+        cuts=check_cuts(settings.cuts, info.n_features, settings.against),
+        against=settings.against,
+        aggregate=None,
+        renormalize=None,
+        n_jobs=n_jobs,
+        random_state=settings.seed,
+    )
+
+
+def measure_blocks(
+    dataset: Dataset,
+    options: CurveOptions,
+    seed: int,
+    fold: int,
+    blocks: list[int] | None,
+    measured: MeasuredFold | None = None,
+) -> MeasuredFold:
+    """Measure some blocks of classes, or all, on a fold; a measured fold is not trained again."""
+    X, y = dataset.sparse_train
+    train, test = find_fold(dataset, seed, fold)
+    classes, indicator = binarize(y)
+    names = classes[-indicator.shape[1] :]
+    n_blocks = count_blocks(binarize(y[train])[1].shape[1])  # a fold may lack classes
+    if blocks is not None and max(blocks) >= n_blocks:
+        nothing = FoldCurves([None] * names.size, 0.0, np.zeros(len(options.methods)))
+        return MeasuredFold(nothing, None)
+    return measure_fold(
+        options,
+        X[train],
+        y[train],
+        X[test],
+        indicator[test],
+        names,
+        blocks=blocks,
+        solved=None if measured is None else measured.dual,
+    )
+
+
+def join_blocks(parts: list[FoldCurves], n_groups: int) -> list[FoldCurves]:
+    """Return the curves of each fold, given those of its groups of blocks one after the other."""
+    folds = []
+    for first in range(0, len(parts), n_groups):
+        group = parts[first : first + n_groups]
+        classes = [
+            next((curves for curves in of_class if curves is not None), None)
+            for of_class in zip(*(part.classes for part in group), strict=True)
+        ]
+        fit_seconds = sum(part.fit_seconds for part in group)
+        folds.append(FoldCurves(classes, fit_seconds, np.sum([part.seconds for part in group], 0)))
+    return folds
+
+
+def trace_curves(dataset: Dataset, settings: Settings, watch: Stopwatch) -> list[FeatureCurve]:
+    """Return the curve of each method on the test documents, or by folds if there are none."""
+    executor = Executor(dataset, settings.n_jobs)
+    svc = choose_svm(executor, settings, watch)
+    watch.begin(_name_curves(settings))
+    if dataset.test is None:
+        curves, _ = measure_curves(executor, svc, settings, watch)
     else:
-        judges = {"cv": make_folds(collection, settings.seed)}
-    return [
-        watch.run(
-            f"tracing the curve ({method})",
-            feature_curve,
-            collection.train.X,
-            collection.train.y,
-            **judges,
-            method=method,
+        curves = feature_curve(
+            dataset.train.X,
+            dataset.train.y,
+            X_test=dataset.test.X,
+            y_test=dataset.test.y,
+            method=settings.methods,
             by=settings.by,
             estimator=svc,
             cuts=settings.cuts,
@@ -196,175 +304,192 @@ def trace_curves(
             n_jobs=settings.n_jobs,
             random_state=settings.seed,
         )
-        for method in settings.methods
-    ]
+    watch.end()
+    return curves
 
 
-def make_svm(settings: Settings, n_jobs: int | None) -> DualLinearSVC:
-    """Return the SVM that is asked for; C that is to be chosen is not yet."""
-    svc = DualLinearSVC(loss=settings.loss, n_jobs=n_jobs, random_state=settings.seed)
-    return svc if settings.C == "auto" else svc.set_params(C=settings.C)
-
-
-def list_targets(collection: Collection) -> Any:
-    """Return targets as C is chosen by: scikit-learn scores one column as two classes."""
-    y = collection.train.y
-    return y.toarray().ravel() if y.ndim == 2 and y.shape[1] == 1 else y
-
-
-def pose(collection: Collection, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
-    """Return the SVM to train, with C chosen by cross-validation where that is asked for."""
-    svc = make_svm(settings, settings.n_jobs)
-    if settings.C != "auto":
-        return svc
-    folds, y = make_folds(collection, settings.seed), list_targets(collection)
-    tuning = watch.run("choosing C", tune_C, svc, collection.train.X, y, cv=folds)
-    svc.set_params(C=tuning.C)
-    return svc
-
-
-def _train(
-    collection: Collection, svc: DualLinearSVC, choice: Choice, settings: Settings
-) -> ShavedSVC:
-    """Return the final model, with probabilities where each class has documents enough."""
-    model = make_shaved(collection, svc, choice, settings)
-    return model.fit(collection.train.X, collection.train.y)
+def choose_cut(curve: FeatureCurve, settings: Settings) -> Choice:
+    """Return the smallest cut that is as good as the best."""
+    n_known = (curve.counts.positive.sum(axis=1) > 0).sum(axis=0).min()  # folds with positives
+    if settings.tolerance is None and n_known < 2:
+        raise ValueError(
+            "The documents are too few to choose a cut by cross-validation. Give more of them."
+        )
+    return curve.smallest_within(settings.tolerance, settings.measure, settings.average)
 
 
 def make_shaved(
-    collection: Collection, svc: DualLinearSVC, choice: Choice, settings: Settings
+    info: DatasetInfo, svc: DualLinearSVC, choice: Choice, settings: Settings
 ) -> ShavedSVC:
-    """Return the final model, to be fitted."""
+    """Return the final model, not fitted; with probabilities if each class has two documents."""
     return ShavedSVC(
-        clone(svc).set_params(probability=collection.can_calibrate),
+        clone(svc).set_params(probability=info.can_calibrate),
         n_features=choice,
+        final=FINAL,
         by=settings.by,
-        cv=make_folds(collection, settings.seed),
+        cv=make_folds(info, settings.seed),
         n_jobs=settings.n_jobs,
         random_state=settings.seed,
     )
 
 
-def rank_collection(collection: Collection, svc: DualLinearSVC, settings: Settings) -> Ranking:
-    """Return the order of the features for each class, by the SVM where that decides."""
+def _measure_final(
+    executor: Executor,
+    svc: DualLinearSVC,
+    choice: Choice,
+    settings: Settings,
+    measured: list[Any],
+) -> list[Any]:
+    """Return handles of the final model's folds, for its thresholds and its calibration."""
+    info, groups = executor.info, executor.split_classes()
+    if not (info.is_multilabel or info.can_calibrate):
+        return []
+    options = replace(
+        _make_options(info, svc, settings, executor.n_jobs),
+        methods=(FINAL,),
+        cuts=np.broadcast_to(choice.cut, (info.rows.size, 1)),
+        keep_scores=info.can_calibrate,
+    )
+    folds = product(range(info.n_folds), groups)
+    tasks = [
+        (options, settings.seed, fold, blocks, fitted)
+        for (fold, blocks), fitted in zip(folds, measured, strict=True)
+    ]
+    return executor.map(measure_blocks, tasks)
+
+
+def train_blocks(
+    dataset: Dataset,
+    svc: DualLinearSVC,
+    choice: Choice,
+    settings: Settings,
+    n_jobs: int | None,
+    blocks: list[int] | None,
+) -> FinalClasses:
+    """Train some blocks of classes of the final model, or all, on all training documents."""
+    model = make_shaved(dataset.info, svc, choice, settings).set_params(n_jobs=n_jobs)
+    keep_dual = settings.with_stability
+    return train_final(*dataset.sparse_train, model, svc, choice.cut, blocks, keep_dual=keep_dual)
+
+
+def assemble_model(
+    dataset: Dataset,
+    svc: DualLinearSVC,
+    choice: Choice,
+    settings: Settings,
+    parts: list[FinalClasses],
+    measured: list[MeasuredFold],
+) -> ShavedSVC:
+    """Return the final model from its blocks of classes and its folds."""
+    info = dataset.info
+    folds = join_blocks([fold.curves for fold in measured], max(1, len(measured) // info.n_folds))
+    test_rows = [find_fold(dataset, settings.seed, fold)[1] for fold in range(len(folds))]
+    model = make_shaved(info, svc, choice, settings)
+    return assemble(model, svc, *dataset.sparse_train, parts, folds, test_rows)
+
+
+def rank_dataset(dataset: Dataset, settings: Settings, watch: Stopwatch) -> Ranking:
+    """Return the ranking of the features for each class."""
+    svc = choose_svm(Executor(dataset, settings.n_jobs), settings, watch)
+    return watch.run("ranking", rank_by, dataset, svc, settings)
+
+
+def rank_by(dataset: Dataset, svc: DualLinearSVC, settings: Settings) -> Ranking:
+    """Return the ranking by a criterion; "normal" uses the SVM, fitted or not."""
     return rank_features(
-        collection.train.X,
-        collection.train.y,
+        dataset.train.X,
+        dataset.train.y,
         by=settings.by,
         estimator=svc if settings.by == "normal" else None,
         random_state=settings.seed,
     )
 
 
-def compare_normals(collection: Collection, shaved: ShavedSVC, settings: Settings) -> Stability:
+def compare_normals(
+    dataset: Dataset, model: ShavedSVC, settings: Settings, n_jobs: int | None
+) -> Stability:
     """Compare masked and retrained normals at every cut."""
     return stability(
-        collection.train.X,
-        collection.train.y,
-        estimator=shaved.estimator_,
+        dataset.train.X,
+        dataset.train.y,
+        estimator=model.estimator_,
         by=settings.by,
         cuts=settings.cuts,
-        n_jobs=settings.n_jobs,
+        n_jobs=n_jobs,
         random_state=settings.seed,
     )
 
 
-def join_rows(collection: Collection, classifier: Any) -> Any:
-    """Return a pipeline of what made the rows and the classifier."""
-    first = collection.vectorizer or collection.scaler
-    return classifier if first is None else make_pipeline(first, classifier)
-
-
-def pack_classifier(collection: Collection, classifier: Any, provenance: dict[str, Any]) -> bytes:
-    """Return the content of a model's file, with the names of classes and features."""
-    model = export_model(
-        join_rows(collection, classifier), classes=collection.names, provenance=provenance
-    )
+def pack_classifier(dataset: Dataset, classifier: Any, provenance: dict[str, Any]) -> bytes:
+    """Return the content of a model file, with the names of classes and features."""
+    first = dataset.vectorizer or dataset.scaler
+    pipeline = classifier if first is None else make_pipeline(first, classifier)
+    model = export_model(pipeline, classes=dataset.names, provenance=provenance)
     if isinstance(model.input, VectorInput):
-        names = tuple(collection.feature_names[model.input.features].tolist())
+        names = tuple(dataset.feature_names[model.input.features].tolist())
         model = replace(model, input=replace(model.input, names=names))
     return pack_model(model)
 
 
-def _judge(found: Findings, model: Model, origin: Origin) -> list[JudgementRecord | None]:
-    """Judge the final model and the SVM on all features."""
-    test = found.collection.test
-    if test is None:
-        return [None, None]
-    on = origin.test_source or "held-out documents"
-    names = found.collection.names
-    return [
-        judge(model, test, test.given, names, on),
-        judge(found.shaved.estimator_, test, test.X, names, on),
-    ]
-
-
-def account_for_run(
-    found: Findings,
-    judgements: list[JudgementRecord | None],
+def summarize_run(
+    dataset: Dataset,
+    model: ShavedSVC,
+    stable: Stability | None,
+    content: bytes,
+    curves: list[FeatureCurve],
+    choice: Choice,
+    evaluations: list[EvaluationRecord],
     settings: Settings,
     origin: Origin,
-    watch: Stopwatch,
+    making: Making,
 ) -> RunRecord:
-    """Return the record of a run: ``judgements`` are of the final model and of that on all."""
-    collection, curve = found.collection, found.curves[0]
-    row_names = collection.row_names
-    ranking = rank_collection(collection, found.shaved.estimator_, settings)
+    """Return the record of a run; ``evaluations`` are of the final and of the full model."""
+    curve, row_names = curves[0], dataset.row_names
+    ranking = rank_by(dataset, model.estimator_, settings)
     kept = count_at_cuts(ranking, curve.cuts)
-    cuts = _count_costs(found, ranking, kept)
-    chosen = account_for_choice(found.choice, curve, settings.tolerance)
-    coef = found.shaved.estimator_.coef_
-    return RunRecord(
-        title=origin.source,
-        headline=write_headline(collection, cuts, chosen),
-        making=describe_making(origin, settings, watch),
-        data=describe_data(collection, origin),
-        settings=describe_settings(settings, found.svc),
-        classes=[
-            ClassRecord(*pair) for pair in zip(collection.names, collection.counts, strict=True)
-        ],
-        curves=[account_for_curve(each, row_names) for each in found.curves],
+    cuts = _summarize_costs(dataset, ranking, kept, content, choice)
+    chosen = summarize_choice(choice, curve, settings.tolerance)
+    of_final, of_full = evaluations or (None, None)
+    coef = model.estimator_.coef_
+    return make_record(
+        dataset.info,
+        origin,
+        making,
+        headline=write_headline(dataset, cuts, chosen),
+        settings=describe_settings(settings, model.estimator_),
+        unit=dataset.unit,
+        per_document=dataset.per_document,
+        n_test=None if of_final is None else of_final.n_documents,
+        curves=[summarize_curve(each, row_names) for each in curves],
         cuts=cuts,
         choice=chosen,
-        words=account_for_words(row_names, collection.feature_names, coef, ranking, kept),
-        model=_describe_model(found, judgements[0], cuts.per_document[chosen.index]),
-        full_model=_describe_full(found, judgements[1], cuts.per_document[-1]),
-        shapes=[],
+        words=summarize_words(row_names, dataset.feature_names, coef, ranking, kept),
+        model=ModelRecord(
+            made_by="retrained on the features kept",
+            n_features=len(model.features_),
+            n_weights=int(model.kept_.nnz),
+            per_document=cuts.per_document[chosen.index],
+            n_bytes=len(content),
+            judgement=of_final,
+        ),
+        full_model=ModelRecord(
+            made_by="trained on all features",
+            n_features=int((coef != 0).any(axis=0).sum()),
+            n_weights=int((coef != 0).sum()),
+            per_document=cuts.per_document[-1],
+            n_bytes=None,
+            judgement=of_full,
+        ),
         stability=None
-        if found.stable is None
-        else account_for_stability(found.stable, row_names, curve.fractions),
+        if stable is None
+        else summarize_stability(stable, row_names, curve.fractions),
     )
 
 
-def _count_costs(found: Findings, ranking: Ranking, kept: Any) -> CutsRecord:
-    """Return what each cut costs; the file of the chosen one is there to be measured."""
-    bare = account_for_cuts(found.collection, kept, ranking, 0)
-    spare_bytes = len(found.content) - bare.n_bytes[found.choice.index]
-    return account_for_cuts(found.collection, kept, ranking, spare_bytes)
-
-
-def _describe_model(
-    found: Findings, judgement: JudgementRecord | None, per_document: float
-) -> ModelRecord:
-    return ModelRecord(
-        made_by="retrained on the features kept",
-        n_features=len(found.shaved.features_),
-        n_weights=int(found.shaved.kept_.nnz),
-        per_document=per_document,
-        n_bytes=len(found.content),
-        judgement=judgement,
-    )
-
-
-def _describe_full(
-    found: Findings, judgement: JudgementRecord | None, per_document: float
-) -> ModelRecord:
-    is_used = found.shaved.estimator_.coef_ != 0
-    return ModelRecord(
-        made_by="trained on all features",
-        n_features=int(is_used.any(axis=0).sum()),
-        n_weights=int(is_used.sum()),
-        per_document=per_document,
-        n_bytes=None,
-        judgement=judgement,
-    )
+def _summarize_costs(
+    dataset: Dataset, ranking: Ranking, kept: NDArray[np.intp], content: bytes, choice: Choice
+) -> CutsRecord:
+    """Return the cost of each cut, given the model file of the chosen one."""
+    bare = summarize_cuts(dataset, kept, ranking, 0)
+    spare_bytes = len(content) - bare.n_bytes[choice.index]
+    return summarize_cuts(dataset, kept, ranking, spare_bytes)

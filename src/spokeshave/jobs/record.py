@@ -1,13 +1,12 @@
-"""The record of a run: everything a report shows, as plain numbers and words.
+"""The record of a run: everything that a report shows, as one JSON file.
 
-A record is made by a run, kept as one JSON file, and read by whatever shows it. Nothing in it is
-computed again: what is not known is None.
+A report computes nothing from it. Unknown values are None.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from math import isfinite, nan
 from pathlib import Path
 from types import NoneType, UnionType
@@ -24,7 +23,7 @@ Kind: TypeAlias = Literal["labels", "multilabel"]
 
 @dataclass(frozen=True)
 class Making:
-    """How the run was made: the command, when (UTC), what each step took, and with what."""
+    """The command of a run, when it finished (UTC), the seconds of each step, and the versions."""
 
     command: str
     finished: str
@@ -35,9 +34,9 @@ class Making:
 
 @dataclass(frozen=True)
 class Data:
-    """The documents; ``unit`` is what their features are called: words, or features.
+    """The documents; ``unit`` is the name of their features: words, or features.
 
-    ``source`` is a name, ``read`` how it was understood, ``fingerprint`` a digest of the documents
+    ``source`` is a name, ``read`` the format and columns, ``fingerprint`` a digest of the documents
     and their labels. ``per_document`` is the mean number of features in a document.
     """
 
@@ -64,7 +63,7 @@ class ClassRecord:
 
 @dataclass(frozen=True)
 class MeasureRecord:
-    """A measure at every cut: averages, their standard errors where there are folds, classes."""
+    """A measure at every cut: averages, their standard errors if there are folds, and classes."""
 
     macro: Numbers
     micro: Numbers
@@ -75,10 +74,10 @@ class MeasureRecord:
 
 @dataclass(frozen=True)
 class CurveRecord:
-    """Quality at every cut by one method; ``classes`` of the measures are those that were scored.
+    """Quality at every cut by one method.
 
     ``names`` are the classes of the rows: all of them, or the second of two. ``n_features`` are
-    those kept (classes x cuts), ``measures`` by name: auc, best_f1, f1, accuracy, precision_at_20.
+    kept (classes x cuts). ``measures`` have names: auc, best_f1, f1, accuracy, precision_at_20.
     """
 
     method: str
@@ -95,10 +94,10 @@ class CurveRecord:
 
 @dataclass(frozen=True)
 class CutsRecord:
-    """What each cut of the first curve costs: an entry per cut.
+    """The cost of each cut of the first curve: an entry per cut.
 
     ``n_features`` that any class keeps, ``n_weights`` of all classes, ``n_bytes`` of a model file,
-    and how many of the features are in a document (``per_document``).
+    and mean number of the features in a document (``per_document``).
     """
 
     n_features: list[int]
@@ -109,7 +108,7 @@ class CutsRecord:
 
 @dataclass(frozen=True)
 class ChoiceRecord:
-    """The cut that was chosen from the first curve, and the best one; both are places in it."""
+    """The chosen cut of the first curve, and the best one; both are indices of cuts."""
 
     measure: str
     average: str
@@ -124,7 +123,7 @@ class ChoiceRecord:
 
 @dataclass(frozen=True)
 class WordRecord:
-    """A feature of a class: its weight in the normal, and its place in the ranking from 0."""
+    """A feature of a class: its weight in the normal, and its rank from 0."""
 
     name: str
     weight: float
@@ -133,7 +132,7 @@ class WordRecord:
 
 @dataclass(frozen=True)
 class EdgeRecord:
-    """The last features that a cut keeps, the weakest last, and the first that it drops."""
+    """The last features that a cut keeps, the weakest last, and the first ones that it drops."""
 
     stay: list[str]
     go: list[str]
@@ -141,10 +140,10 @@ class EdgeRecord:
 
 @dataclass(frozen=True)
 class WordsRecord:
-    """Words of one row of the curve: strongest for and against, and those at the edge of each cut.
+    """Words of one row of the curve: the strongest for and against, and the edge of each cut.
 
-    Words are in order of their weight, strongest first; one is kept at a cut when its rank is
-    below the number of features that the class keeps there.
+    Words are sorted by weight, strongest first. A word is kept at a cut if its rank is below the
+    number of features that the class keeps.
     """
 
     name: str
@@ -154,8 +153,8 @@ class WordsRecord:
 
 
 @dataclass(frozen=True)
-class JudgementRecord:
-    """How well a model does on documents it has not seen; ``classes`` has the F1 of each."""
+class EvaluationRecord:
+    """Measures of a model on documents that it was not trained on; ``classes`` has F1 scores."""
 
     judged_on: str
     n_documents: int
@@ -167,22 +166,23 @@ class JudgementRecord:
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """A model: how it was made, its size, and its judgement where there is one."""
+    """A model: how it was trained, its size, and its evaluation if there is one."""
 
     made_by: str
     n_features: int
     n_weights: int
     per_document: float
     n_bytes: int | None
-    judgement: JudgementRecord | None
+    judgement: EvaluationRecord | None
 
 
 @dataclass(frozen=True)
 class ShapeRecord:
-    """What the values of a feature become for a class, and the documents at each of them.
+    """The images of the values of a feature for a class, and the documents with each value.
 
-    ``values`` are names where ``is_nominal``. ``sizes`` are documents with each value and
-    ``positives`` those of the class; ``zero`` and ``n_zero`` tell of the bin of zeros.
+    ``values`` are names if ``is_nominal``. ``sizes`` are documents with each value, and
+    ``positives`` are documents of the class among them. ``zero`` and ``n_zero`` are the image and
+    the documents of the bin of zeros.
     """
 
     class_name: str
@@ -199,7 +199,7 @@ class ShapeRecord:
 
 @dataclass(frozen=True)
 class StabilityRecord:
-    """Masked and retrained SVMs compared at each cut of a curve.
+    """Comparison of masked and retrained SVMs at each cut of a curve.
 
     ``macro`` and ``classes`` (classes x cuts) hold the measures by name: cosine, pearson, overlap,
     containment.
@@ -211,9 +211,9 @@ class StabilityRecord:
     classes: dict[str, Table]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """A finished run. The first curve is the one that the choice was made from."""
+    """A finished run. The cut is chosen from the first curve."""
 
     title: str
     headline: str
@@ -221,25 +221,25 @@ class RunRecord:
     data: Data
     settings: dict[str, str]
     classes: list[ClassRecord]
-    curves: list[CurveRecord]
-    cuts: CutsRecord | None
-    choice: ChoiceRecord | None
-    words: list[WordsRecord]
+    curves: list[CurveRecord] = field(default_factory=list)
+    cuts: CutsRecord | None = None
+    choice: ChoiceRecord | None = None
+    words: list[WordsRecord] = field(default_factory=list)
     model: ModelRecord
-    full_model: ModelRecord | None
-    shapes: list[ShapeRecord]
-    stability: StabilityRecord | None
+    full_model: ModelRecord | None = None
+    shapes: list[ShapeRecord] = field(default_factory=list)
+    stability: StabilityRecord | None = None
 
 
 def write_record(record: RunRecord, path: str | Path) -> None:
-    """Write a record as JSON, whole or not at all."""
+    """Write a record as JSON; the write is atomic."""
     content = {"format": FORMAT, "version": VERSION, **_plain(asdict(record))}
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     write_atomic(path, text.encode("utf-8", "replace"))
 
 
 def read_record(path: str | Path) -> RunRecord:
-    """Read a record; what is not one is refused with a sentence that names the file."""
+    """Read a record; raise ValueError, which names the file, if it is not one."""
     try:
         content = json.loads(Path(path).read_bytes())
     except FileNotFoundError:
@@ -268,11 +268,11 @@ def read_record(path: str | Path) -> RunRecord:
 
 
 class _Mismatch(Exception):
-    """A part of a record that is not what it should be."""
+    """A part of a record does not match its type."""
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of JSON: numbers rounded to seven digits, None for what is not finite."""
+    """Return a JSON value: numbers rounded to seven digits, None if they are not finite."""
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -283,7 +283,7 @@ def _plain(value: Any) -> Any:
 
 
 def _build(kind: Any, value: Any, where: str) -> Any:
-    """Return the value as the kind that a type hint names."""
+    """Return the value as the type of a type hint."""
     if is_dataclass(kind):
         return _build_dataclass(kind, value, where)
     origin, parts = get_origin(kind), get_args(kind)
@@ -305,7 +305,7 @@ def _build(kind: Any, value: Any, where: str) -> Any:
 
 
 def _build_dataclass(kind: Any, value: Any, where: str) -> Any:
-    hints, names = get_type_hints(kind), [field.name for field in fields(kind)]
+    hints, names = get_type_hints(kind), [each.name for each in fields(kind)]
     if not isinstance(value, dict) or set(value) != set(names):
         raise _Mismatch(f"{where} must hold {', '.join(names)}")
     return kind(**{name: _build(hints[name], value[name], f"{where}.{name}") for name in names})

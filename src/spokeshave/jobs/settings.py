@@ -1,4 +1,4 @@
-"""The settings of a run, its budget, and the origin of its documents."""
+"""The settings of a run, its memory budget, and the origin of its documents."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ class Settings:
     Attributes
     ----------
     methods : tuple of str
-        Methods to trace the curve by; the cut is chosen on the curve of the first.
+        The methods of the curves; the cut is chosen from the curve of the first.
     by : str
-        Criterion that ranks the features.
+        The ranking criterion.
     cuts : sequence of float or int, or "log"
         The cuts.
     against : {"features", "sparsity"}
-        Unit of the cuts: features, or nonzeros per document.
+        The unit of the cuts.
     C : float or "auto"
-        Cost of a training error; "auto" chooses it by cross-validation.
+        The cost of a training error, or "auto" to choose it by cross-validation.
     loss : {"hinge", "squared_hinge"}
-        Loss of the SVM.
+        The loss of the SVM.
     measure, average : str
-        Measure and average that the cut is chosen by.
+        The measure that cuts are compared by.
     tolerance : float or None
-        Accepted loss of quality against the best cut; None is one standard error.
+        The accepted loss against the best cut; None for one standard error.
     hold_out : float
-        Share of the documents to hold out, if there are no test documents.
+        The share of documents to hold out for testing, without test documents.
     weighting : {"binary", "counts", "tfidf"}
         Value of a word in a document.
     min_df : int
-        Words in fewer documents than this are ignored.
+        Minimum document frequency of a word.
     with_stability : bool
         Whether to compare masked and retrained models.
     n_jobs : int
         Number of threads.
     seed : int
-        Random seed.
+        Seed of every random choice.
     """
 
     methods: tuple[str, ...] = ("mask",)
@@ -64,16 +64,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Budget:
-    """The limits of a run.
+    """The memory budget of a run.
 
     Attributes
     ----------
     memory : int or str
-        Memory limit of the whole process, in the form that `BudgetedSVC` accepts.
+        Memory of the whole process, as in `BudgetedSVC`.
     nonzeros_per_document : float or None
-        Mean number of features that a document keeps; None is as many as fit.
+        The target sparsity; None for as many nonzeros as fit.
     folder : str, Path or None
-        Folder of temporary files, from which a killed run resumes.
+        Folder of temporary files, from which a killed run can resume.
     """
 
     memory: int | str
@@ -83,9 +83,9 @@ class Budget:
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of the documents: names, format, skipped rows, and the command.
+    """The origin of documents: source, reader, test source, skipped rows, and the command.
 
-    ``text_column`` is the column of the texts, which a model looks for in new documents.
+    ``text_column`` is the name of the column of texts, which a model looks for in new tables.
     """
 
     source: str

@@ -1,7 +1,8 @@
-"""Summaries of curves, rankings and models for the record of a run."""
+"""The record of a run, built from its dataset, curves, rankings, models and evaluations."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,19 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.curves.cuts import count_kept
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.stability import Stability
-from spokeshave.jobs.dataset import Collection, Part
+from spokeshave.jobs.dataset import Dataset, DatasetInfo, make_targets
 from spokeshave.jobs.record import (
     ChoiceRecord,
+    ClassRecord,
     CurveRecord,
     CutsRecord,
     Data,
     EdgeRecord,
-    JudgementRecord,
+    EvaluationRecord,
     Making,
     MeasureRecord,
+    ModelRecord,
+    RunRecord,
     StabilityRecord,
     WordRecord,
     WordsRecord,
@@ -29,6 +34,7 @@ from spokeshave.jobs.record import (
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.metrics import MEASURES, Agreement, compare
+from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.utils.formatting import name_measure, write_share, write_size
@@ -41,7 +47,7 @@ MOST_EDGE_WORDS = 60_000  # in all: with more classes there are fewer at each cu
 WEIGHT_BYTES = 4
 
 
-def account_for_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
+def summarize_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
     """Return the record of a curve; ``names`` are its classes."""
     return CurveRecord(
         method=curve.method,
@@ -51,13 +57,13 @@ def account_for_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
         names=names,
         fractions=curve.fractions.tolist(),
         n_features=np.rint(curve.n_features).astype(int).tolist(),
-        measures={name: _account_for_measure(curve, name) for name in MEASURES},
+        measures={name: _summarize_measure(curve, name) for name in MEASURES},
         seconds=curve.seconds,
         fit_seconds=curve.fit_seconds,
     )
 
 
-def _account_for_measure(curve: FeatureCurve, name: str) -> MeasureRecord:
+def _summarize_measure(curve: FeatureCurve, name: str) -> MeasureRecord:
     errors = [_find_errors(curve, name, average) for average in ("macro", "micro")]
     return MeasureRecord(
         macro=_list(curve.macro(name)),
@@ -69,36 +75,36 @@ def _account_for_measure(curve: FeatureCurve, name: str) -> MeasureRecord:
 
 
 def _find_errors(curve: FeatureCurve, name: str, average: str) -> list[float | None] | None:
-    """Return the standard errors of a measure, None where fewer than two folds know it."""
+    """Return the standard errors of a measure, None if fewer than two folds have it."""
     try:
         return _list(curve.standard_error(name, average))
     except ValueError:
         return None
 
 
-def account_for_cuts(
-    collection: Collection, kept: NDArray[np.intp], ranking: Ranking, spare_bytes: int
+def summarize_cuts(
+    dataset: Dataset, kept: NDArray[np.intp], ranking: Ranking, spare_bytes: int
 ) -> CutsRecord:
-    """Return what each cut costs, given the features that each class keeps at it.
+    """Return the cost of each cut, given the number of features that each class keeps.
 
-    ``spare_bytes`` are those of a model file that do not depend on the cut.
+    ``spare_bytes`` are the bytes of a model file that do not depend on the cut.
     """
     first_cut = find_first_cuts(ranking, kept)
     n_cuts = kept.shape[1]
     per_cut = np.bincount(first_cut, minlength=n_cuts + 1)[:n_cuts]
     n_features, n_weights = np.cumsum(per_cut), kept.sum(axis=0)
-    letters = np.array([len(str(name).encode()) for name in collection.feature_names])
+    letters = np.array([len(str(name).encode()) for name in dataset.feature_names])
     n_letters = np.cumsum(np.bincount(first_cut, letters, minlength=n_cuts + 1)[:n_cuts])
-    is_plain = collection.vectorizer is not None and collection.vectorizer.weighting != "tfidf"
+    is_plain = dataset.vectorizer is not None and dataset.vectorizer.weighting != "tfidf"
     per_feature = 2 + (0 if is_plain else 8)
     per_weight = WEIGHT_BYTES + np.min_scalar_type(max(len(kept) - 1, 0)).itemsize
     n_bytes = n_letters + per_feature * n_features + per_weight * n_weights + spare_bytes
-    in_documents = np.bincount(_list_cells(collection.train.X, first_cut), minlength=n_cuts + 1)
+    in_documents = np.bincount(_list_cells(dataset.train.X, first_cut), minlength=n_cuts + 1)
     return CutsRecord(
         n_features=n_features.tolist(),
         n_weights=n_weights.tolist(),
         n_bytes=n_bytes.astype(int).tolist(),
-        per_document=(np.cumsum(in_documents[:n_cuts]) / len(collection.train)).tolist(),
+        per_document=(np.cumsum(in_documents[:n_cuts]) / len(dataset.train)).tolist(),
     )
 
 
@@ -127,14 +133,12 @@ def _list_cells(X: Any, first_cut: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def count_at_cuts(ranking: Ranking, cuts: NDArray[Any]) -> NDArray[np.intp]:
-    """Return how many features each class keeps at each cut, of those of a ranking."""
+    """Return how many features of a ranking each class keeps at each cut."""
     return count_kept(cuts, ranking.n_ranked)
 
 
-def account_for_choice(
-    choice: Choice, curve: FeatureCurve, tolerance: float | None
-) -> ChoiceRecord:
-    """Return the record of a choice of one cut."""
+def summarize_choice(choice: Choice, curve: FeatureCurve, tolerance: float | None) -> ChoiceRecord:
+    """Return the record of the chosen cut."""
     assert choice.average is not None
     rule = "one standard error" if tolerance is None else f"{tolerance:g}"
     error = None
@@ -153,14 +157,14 @@ def account_for_choice(
     )
 
 
-def account_for_words(
+def summarize_words(
     row_names: list[str],
     feature_names: NDArray[Any],
     coef: NDArray[np.float64],
     ranking: Ranking,
     kept: NDArray[np.intp],
 ) -> list[WordsRecord]:
-    """Return the strongest words of each class, and those at the edge of each cut."""
+    """Return the strongest words of each class, and the words at the edge of each cut."""
     n_edge = max(1, min(N_EDGE, MOST_EDGE_WORDS // (2 * kept.size)))
     words = []
     for k, name in enumerate(row_names):
@@ -182,7 +186,7 @@ def account_for_words(
 def list_strongest(
     weights: NDArray[np.float64], names: NDArray[Any]
 ) -> tuple[list[WordRecord], list[WordRecord]]:
-    """Return the strongest words for a class and against it, by weights alone.
+    """Return the words of the largest positive and negative weights of a class.
 
     Examples
     --------
@@ -216,26 +220,21 @@ def _find_edge(order: NDArray[Any], n: int, n_edge: int, names: NDArray[Any]) ->
     return EdgeRecord([str(names[j]) for j in stay], [str(names[j]) for j in go])
 
 
-def judge(model: Any, part: Part, documents: Any, names: list[str], on: str) -> JudgementRecord:
-    """Return how well the predictions for some documents agree with their targets."""
-    return judge_predictions(part.y, model.predict(documents), names, on)
+def evaluate_predictions(y: Any, predicted: Any, names: list[str], on: str) -> EvaluationRecord:
+    """Return the measures of predictions against targets; ``names`` are the classes."""
+    return summarize_evaluation(compare(y, predicted, names), names, on, is_multilabel=y.ndim == 2)
 
 
-def judge_predictions(y: Any, predicted: Any, names: list[str], on: str) -> JudgementRecord:
-    """Return how well predictions agree with targets; ``names`` are the classes."""
-    return judge_agreement(compare(y, predicted, names), names, on, is_multilabel=y.ndim == 2)
-
-
-def judge_agreement(
+def summarize_evaluation(
     found: Agreement, names: list[str], on: str, *, is_multilabel: bool
-) -> JudgementRecord:
-    """Return the record of how well predictions agree with targets.
+) -> EvaluationRecord:
+    """Return the measures of predictions, given how they agree with targets.
 
-    The macro-average of labels is over those that are there or predicted, as in scikit-learn; of
-    sets of labels it is over all classes.
+    The macro-average of labels is over the labels that occur or are predicted, as in scikit-learn;
+    for multilabel targets it is over all classes.
     """
     is_met = np.ones(len(names), bool) if is_multilabel else (found.true + found.predicted) > 0
-    return JudgementRecord(
+    return EvaluationRecord(
         judged_on=on,
         n_documents=found.n_documents,
         accuracy=found.accuracy,
@@ -245,26 +244,56 @@ def judge_agreement(
     )
 
 
-def write_headline(collection: Collection, cuts: CutsRecord, choice: ChoiceRecord) -> str:
-    """Say in one sentence what was chosen, and what it costs."""
+def compare_batches(
+    batches: Iterable[Texts | Vectors],
+    names: list[str],
+    predictors: Sequence[Callable[[Texts | Vectors], Any]],
+) -> list[Agreement]:
+    """Return how the predictions of each model agree with the labels of batches of documents."""
+    none = np.zeros(len(names), np.int64)
+    found = [Agreement(0, 0, none, none, none)] * len(predictors)
+    for batch in batches:
+        y = make_targets(batch.labels or [], names)
+        found = [
+            each.merge(compare(y, predict(batch), names))
+            for each, predict in zip(found, predictors, strict=True)
+        ]
+    return found
+
+
+def predict_batch(model: Model, batch: Texts | Vectors) -> Any:
+    """Return the predictions of a model for a batch of documents."""
+    if isinstance(batch, Texts):
+        return model.predict(batch.texts)
+    return model.predict(widen(batch.X, model.input.n_features))  # type: ignore[union-attr]
+
+
+def widen(X: Any, n_features: int) -> Any:
+    """Return sparse rows with the columns of a model; a batch may lack the last ones."""
+    X.resize(X.shape[0], n_features)
+    return X
+
+
+def write_headline(dataset: Dataset, cuts: CutsRecord, choice: ChoiceRecord) -> str:
+    """Return one sentence on the chosen cut and its cost."""
     at, best = choice.index, choice.best_index
-    n_features, n_all = cuts.n_features[at], len(collection.feature_names)
+    n_features, n_all = cuts.n_features[at], len(dataset.feature_names)
     share = f"{n_features / n_all:.1%}"
-    if len(collection.row_names) > 1:
+    if len(dataset.row_names) > 1:
         share += f", {cuts.n_weights[at] / max(cuts.n_weights[-1], 1):.1%} of the weights"
     error = "" if choice.error is None else f" ± {write_share(choice.error)}"
     return (
-        f"{n_features:,} of {n_all:,} {collection.unit} ({share}): "
+        f"{n_features:,} of {n_all:,} {dataset.unit} ({share}): "
         f"{name_measure(choice.average, choice.measure)} {write_share(choice.value)}{error}, "
         f"best {write_share(choice.best_value)} at {cuts.n_features[best]:,}; "
         f"model {write_size(cuts.n_bytes[at])}"
     )
 
 
-def account_for_stability(
+def summarize_stability(
     found: Stability, names: list[str], fractions: NDArray[np.float64]
 ) -> StabilityRecord:
-    """Return the record of masked and retrained SVMs compared."""
+    """Return the record of the comparison of masked and retrained SVMs."""
     measures = ("cosine", "pearson", "overlap", "containment")
     return StabilityRecord(
         names=names,
@@ -278,8 +307,50 @@ def _list(values: NDArray[np.float64]) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
+def make_record(
+    info: DatasetInfo,
+    origin: Origin,
+    making: Making,
+    *,
+    headline: str,
+    settings: dict[str, str],
+    unit: str,
+    per_document: float,
+    n_test: int | None,
+    model: ModelRecord,
+    **found: Any,
+) -> RunRecord:
+    """Return the record of a run.
+
+    ``found`` are the other fields of `RunRecord`, of which a run may have none: curves, cuts,
+    choice, words, full_model, shapes, stability.
+    """
+    return RunRecord(
+        title=origin.source,
+        headline=headline,
+        making=making,
+        data=Data(
+            source=origin.source,
+            read=origin.read,
+            fingerprint=info.fingerprint,
+            kind="multilabel" if info.is_multilabel else "labels",
+            unit=unit,
+            n_documents=info.n_documents,
+            n_features=info.n_features,
+            per_document=per_document,
+            n_skipped=origin.n_skipped,
+            test_source=None if n_test is None else origin.test_source or "held out",
+            n_test=n_test,
+        ),
+        settings=settings,
+        classes=[ClassRecord(*pair) for pair in zip(info.names, info.counts, strict=True)],
+        model=model,
+        **found,
+    )
+
+
 def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Making:
-    """Return how a run was made, as it ends."""
+    """Return the command, the versions and the time of a run, at its end."""
     return Making(
         command=origin.command,
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -289,26 +360,8 @@ def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Mak
     )
 
 
-def describe_data(collection: Collection, origin: Origin) -> Data:
-    """Return what a run was made of."""
-    X, test = collection.train.X, collection.test
-    return Data(
-        source=origin.source,
-        read=origin.read,
-        fingerprint=collection.fingerprint,
-        kind="multilabel" if collection.is_multilabel else "labels",
-        unit=collection.unit,
-        n_documents=len(collection.train),
-        n_features=X.shape[1],
-        per_document=float(getattr(X, "nnz", X.size) / X.shape[0]),
-        n_skipped=origin.n_skipped,
-        test_source=None if test is None else origin.test_source or "held out",
-        n_test=None if test is None else len(test),
-    )
-
-
 def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
-    """Return what was asked for, and what it came to, in words."""
+    """Return the settings of a run in words, with the C that was chosen."""
     how = " (chosen by cross-validation)" if settings.C == "auto" else ""
     return {
         "method": ", ".join(settings.methods),
@@ -320,16 +373,14 @@ def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
     }
 
 
-def describe_provenance(
-    collection: Collection, settings: Settings, origin: Origin
-) -> dict[str, Any]:
-    """Return where a model comes from, for its file."""
+def describe_provenance(info: DatasetInfo, origin: Origin, seed: Any) -> dict[str, Any]:
+    """Return the origin of a model, for its file."""
     return {
         "source": origin.source,
         "text_column": origin.text_column,
-        "fingerprint": collection.fingerprint,
-        "n_documents": len(collection.train),
+        "fingerprint": info.fingerprint,
+        "n_documents": info.n_documents,
         "command": origin.command,
-        "seed": settings.seed,
+        "seed": seed,
         "versions": list_versions(),
     }

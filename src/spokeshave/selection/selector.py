@@ -29,29 +29,30 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the features that rank highest over all classes.
 
     By default features are ranked by the largest absolute weight that a linear SVM gives them in
-    any class, and as few are kept as are as good as the best cut, judged by cross-validation of
-    that SVM with the weights of the others dropped.
+    any class. The smallest cut that is as good as the best is kept, by cross-validation of that SVM
+    with the weights of the other features masked.
 
     Parameters
     ----------
     estimator : DualLinearSVC, optional
         The SVM; it is cloned.
     n_features : "auto", int or float, default="auto"
-        A number of features, a share of those with a nonzero score, or what the curve says.
+        A number of features, a share of the features with a nonzero score, or "auto" for the
+        choice from the curve.
     nonzeros_per_document : float, optional
-        Keep as many features as leave the training documents no more than so many nonzeros on
+        Keep as many features as leave the training documents at most that many nonzeros on
         average, instead of ``n_features``.
     min_df, max_df : int or float, default=1, 1.0
-        Fewest and most training documents a feature may be in: a count, or as a float a share of
-        them. Others are left out first of all, as if they never occurred.
+        Minimum and maximum document frequency of a feature: a count, or as a float a share of the
+        training documents. Other features are dropped before ranking.
     by : str, default="normal"
         The criterion, as in `rank_features`.
     aggregate : {"max", "mean"}, default="max"
-        What becomes of the scores of a feature for each class.
+        How the scores of a feature are combined over classes.
     measure : str, default="best_f1"
-        What "auto" looks at, averaged over classes: see `FeatureCurve`.
+        The measure that "auto" compares, averaged over classes: see `FeatureCurve`.
     tolerance : float, optional
-        How much less than the best will do; one standard error over the folds by default.
+        The accepted loss against the best; one standard error over the folds by default.
     cuts : sequence or "log", default=PAPER_FRACTIONS
         The cuts "auto" chooses from, as in `feature_curve`.
     cv : int, splitter or iterable, default=5
@@ -68,15 +69,15 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     support_ : ndarray of shape (n_features_in_,)
         Whether each feature is kept.
     n_features_ : int
-        How many are.
+        Number of features kept.
     nonzeros_per_document_ : float
-        Nonzeros that the training documents have left, on average.
+        Mean nonzeros per training document, on the features kept.
     n_rare_, n_frequent_ : int
-        Features left out by ``min_df``, and by ``max_df``.
+        Features dropped by ``min_df``, and by ``max_df``.
     curve_ : FeatureCurve
         Quality against features; only for "auto".
     choice_ : Choice
-        The cut that was chosen; only for "auto".
+        The chosen cut; only for "auto".
 
     Examples
     --------
@@ -160,7 +161,7 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _count(self, X: Any, y: Any, svc: DualLinearSVC, nonzeros: NDArray[np.float64]) -> int:
-        """Return how many of the ranked features to keep, given what each number of them leaves."""
+        """Return how many of the ranked features to keep; ``nonzeros`` are those of each number."""
         forget_choice(self)
         if self.nonzeros_per_document is not None:
             return int(count_within(nonzeros, check_nonzeros(self.nonzeros_per_document)))
@@ -194,13 +195,13 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def forget_choice(model: Any) -> None:
-    """Remove what an earlier fit chose: it is not of this one."""
+    """Remove the curve and the choice of an earlier fit."""
     for name in ("curve_", "choice_"):
         model.__dict__.pop(name, None)
 
 
 def check_n_features(n_features: Any, n_available: int) -> float | int:
-    """Return a count as an int or a share as a float."""
+    """Return a count as an int, or a share as a float."""
     is_count = isinstance(n_features, Integral) and not isinstance(n_features, bool)
     if is_count and 1 <= int(n_features) <= n_available:
         return int(n_features)

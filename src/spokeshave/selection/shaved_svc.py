@@ -1,36 +1,49 @@
-"""The whole job as one classifier: choose a cut, then train the final model at it."""
+"""`ShavedSVC`: a linear SVM at the smallest cut that is as good as the best."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from time import perf_counter
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spokeshave.curves.cuts import PAPER_FRACTIONS
-from spokeshave.curves.feature_curve import decide_unit, feature_curve
-from spokeshave.curves.fitted import Trained, train
+from spokeshave.curves.cuts import PAPER_FRACTIONS, check_cuts
+from spokeshave.curves.feature_curve import (
+    CurveOptions,
+    FoldCurves,
+    MeasuredFold,
+    Split,
+    average_folds,
+    check_options,
+    decide_unit,
+    draw_seeds,
+    measure_folds,
+)
+from spokeshave.curves.fitted import FittedClasses, train
 from spokeshave.curves.result import Choice, FeatureCurve
-from spokeshave.curves.retraining import warn_if_stopped_early
-from spokeshave.curves.scoring import find_cut, weigh_class
-from spokeshave.metrics import MEASURES
+from spokeshave.curves.scoring import find_cut, fit_at_cut
+from spokeshave.metrics import MEASURES, mean_known, measure
 from spokeshave.selection.selector import check_n_features, forget_choice
-from spokeshave.svm.calibration import fit_sigmoids, halve
+from spokeshave.svm.calibration import check_calibration, fit_sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
 from spokeshave.svm.one_vs_rest import CalibratedMixin
+from spokeshave.svm.solver import warn_if_stopped_early
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 FINALS = ("warm", "exact", "mask", "sv_set")
+LOWEST_F1 = 0.1  # below it, a threshold lets in far more of the rest than of the class
 
 
 @dataclass(frozen=True, eq=False)
-class Shaven:
+class CutModel:
     """Classes at their cuts, a row or an entry each.
 
     Attributes
@@ -40,7 +53,7 @@ class Shaven:
     intercept : ndarray of shape (n_classes,)
         Intercepts.
     kept : csr_matrix of shape (n_classes, n_features)
-        One for every feature that a class keeps, be its weight zero or not.
+        One for every feature that a class keeps, even if its weight is zero.
     unit : bool
         Whether documents are scaled to length one on the features of each class.
     """
@@ -51,95 +64,56 @@ class Shaven:
     unit: bool
 
 
-def draw_seeds(seed: Any, n_classes: int) -> NDArray[np.int64]:
-    """Return a seed for the retraining of each class."""
-    return np.asarray(check_random_state(seed).randint(2**31, size=n_classes))
+class FinalClasses(NamedTuple):
+    """Some classes of the final model, and of the SVM on all features.
 
-
-def score_shaven(
-    X: sparse.csr_matrix, coef: NDArray[np.float64], kept: sparse.csr_matrix, unit: bool
-) -> NDArray[np.float64]:
-    """Return the scores of documents (documents x classes), without the intercepts."""
-    scores = np.asarray(X @ coef.T)
-    if unit:
-        squared_length = (X.power(2) @ kept.T).toarray()
-        scores /= np.sqrt(np.where(squared_length > 0, squared_length, 1))
-    return scores
-
-
-def shave(
-    trained: Trained,
-    cuts: NDArray[Any],
-    seeds: NDArray[np.int64],
-    *,
-    against: str,
-    final: str,
-    renormalize: bool | None,
-    n_jobs: int | None,
-) -> Shaven:
-    """Cut every class of a model, and give it its final weights as ``final`` says.
-
-    ``cuts`` and ``seeds`` have an entry per class. Warns where retraining ran out of passes.
+    ``rows`` are their numbers among all classes. ``dual`` is None if it is not to be kept.
     """
-    unit, classes = decide_unit(renormalize, final, trained), range(len(trained.coef))
-    found = [find_cut(trained, k, cuts[k : k + 1], against) for k in classes]
-    weighed = Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
-        delayed(weigh_class)(trained, k, found[k], final, unit, seeds[k]) for k in classes
-    )
-    coef, intercept, gaps = zip(*weighed, strict=True)
-    if trained.dual is not None:
-        warn_if_stopped_early(max(gaps), trained.dual.stop, stacklevel=3)
-    kept = [cut.order[: cut.ends[0]] for cut in found]
-    ends = np.cumsum([0, *map(len, kept)])
-    features, ones = np.concatenate(kept), np.ones(ends[-1])
-    values = np.concatenate([row[order] for row, order in zip(coef, kept, strict=True)])
-    shape = len(coef), trained.X.shape[1]
-    return Shaven(
-        coef=sparse.csr_matrix((values, features, ends), shape),
-        intercept=np.array(intercept),
-        kept=sparse.csr_matrix((ones, features, ends), shape),
-        unit=unit,
-    )
 
-
-LOWEST_F1 = 0.1  # with less, a threshold lets in far more of the rest than of the class
+    rows: NDArray[np.intp]
+    model: CutModel
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    dual: sparse.csr_matrix | None
 
 
 class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
-    """The whole job: a linear SVM on as few features as do as well as the best number of them.
+    """A linear SVM on as few features as are as good as the best number of features.
 
     Fits an SVM on all features, measures quality at every cut by cross-validation on the training
-    documents, chooses the smallest cut that is as good as the best, and makes the final model at
-    that cut. Each class keeps features of its own unless ``aggregate`` says otherwise.
+    documents, chooses the smallest cut that is as good as the best, and fits the final model at
+    that cut. Each class keeps its own features unless ``aggregate`` is given. Every fold is
+    trained once, for the curve, the thresholds and the calibration.
 
     Parameters
     ----------
     estimator : DualLinearSVC, optional
-        The SVM; it is cloned. With ``probability=True`` the final model has probabilities, at the
-        cost of two more fits on half the documents each.
+        The SVM; it is cloned. With ``probability=True`` the final model has probabilities: Platt's
+        sigmoid is fitted on the scores that the folds of ``cv`` give to their test documents.
     n_features : "auto", int, float or Choice, default="auto"
-        Features per class: a number (fewer where fewer have a nonzero score), a share of those
-        that have, a choice made from a curve of your own, or what the curve says.
+        Features per class: a number (fewer if fewer have a nonzero score), a share of the features
+        with a nonzero score, a choice made from a curve of your own, or "auto" for the choice from
+        the curve by cross-validation.
     final : {"warm", "exact", "mask", "sv_set"}, default="warm"
-        How the final model is made: retrained on the features kept, from the dual of the first
-        fit or from nothing; or without retraining.
+        How the final weights are found: retrained on the features kept, from the dual of the first
+        fit or from zero; or without retraining.
     method : {"mask", "sv_set", "exact", "warm", "rfe"}, default="mask"
         How the curve is found, as in `feature_curve`. The final model keeps the top of the first
         ranking whatever the method.
     by, aggregate, cuts, renormalize
         As in `feature_curve`.
     measure : str, default="best_f1"
-        What "auto" looks at: see `FeatureCurve`.
+        The measure that "auto" compares: see `FeatureCurve`.
     average : {"macro", "micro", None}, default="macro"
         How it is averaged over classes; None lets each class choose its own cut, which needs a
         ``tolerance``.
     tolerance : float, optional
-        How much less than the best will do; one standard error over the folds by default.
+        The accepted loss against the best; one standard error over the folds by default.
     thresholds : {"auto", "best_f1", "zero"}, default="auto"
-        The score at which a class begins: that of the best F1 in a cross-validation of the final
-        model, or zero; zero as well where that F1 is below 0.1, as in SCutFBR.1 of Yang (2001),
-        lest rare classes be found everywhere. "auto" is the first for multilabel targets and the
-        second for labels, which go to the class of the highest score.
+        The score from which a document is of a class: that of the best F1 in a cross-validation of
+        the final model, or zero. It is also zero if that F1 is below 0.1, as in SCutFBR.1 of Yang
+        (2001), since rare classes would be predicted everywhere. "auto" is "best_f1" for multilabel
+        targets, and "zero" for labels, which are predicted by the highest score.
     cv : int, splitter or iterable, default=5
         Folds, as in scikit-learn.
     n_jobs : int, optional
@@ -156,11 +130,11 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Intercepts, less the thresholds.
     thresholds_ : ndarray of shape (n_classes,)
-        The scores above which classes begin, before they were taken off.
+        The thresholds that were subtracted from the intercepts.
     kept_ : csr_matrix of shape (n_classes, n_features)
         One for every feature that a class keeps.
     features_ : ndarray
-        Features that any class keeps: no other is ever looked at.
+        Features that any class keeps; no other is read.
     unit_ : bool
         Whether a document is scaled to length one on the features of each class.
     estimator_ : DualLinearSVC
@@ -170,7 +144,7 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     curve_ : FeatureCurve
         Quality against features by cross-validation; only for "auto".
     choice_ : Choice
-        The cut chosen and what it was chosen on; only for "auto" or a choice given.
+        The cut and the documents it was chosen on; only for "auto" or a given choice.
 
     Examples
     --------
@@ -242,21 +216,22 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         svc = make_svc(self.estimator, self.n_jobs, self.random_state)
-        is_calibrated = svc.probability
-        svc.set_params(probability=False)  # of the final model, not of the SVM on all features
-        cut = self._choose_cut(X, y, svc)
+        is_calibrated = bool(svc.probability)
+        svc.set_params(probability=False)  # the final model is calibrated, not this SVM
+        if is_calibrated:
+            check_calibration(y)
+        splits: list[Split] = []
+        cut, measured = self._choose_cut(X, y, svc, indicator, splits)
         if np.size(cut) not in (1, indicator.shape[1]):
             raise ValueError(
                 f"n_features must be a choice of one cut, or of one for each of the "
                 f"{indicator.shape[1]} classes. Got one for each of {np.size(cut)} instead."
             )
         cuts = np.broadcast_to(cut, indicator.shape[1])
-        self.thresholds_ = self._find_thresholds(X, y, svc, cuts)
+        folds = self._measure_final(X, y, svc, indicator, splits, cuts, measured, is_calibrated)
         self.estimator_ = svc.fit(X, y)
-        self._make_final(X, y, svc, cuts)
-        self._forget_calibration()
-        if is_calibrated:
-            self.calibration_ = self._calibrate(X, y, indicator, svc, cut)
+        part = train_final(X, y, self, svc, cut, None, keep_dual=False)
+        self._finish([part], folds, [test for _, test in splits], indicator)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -273,7 +248,7 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores = score_shaven(tidy(X), self.coef_, self.kept_, self.unit_)
+        scores = score_at_cuts(tidy(X), self.coef_, self.kept_, self.unit_)
         return self._shape_scores(scores + self.intercept_)
 
     def _check_parameters(self) -> None:
@@ -292,29 +267,92 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         if self.average is None and self.tolerance is None:
             raise ValueError("tolerance must be given where each class has its own cut.")
 
-    def _choose_cut(self, X: Any, y: Any, svc: DualLinearSVC) -> Any:
-        """Return the cut, or one for each class."""
+    def _choose_cut(
+        self,
+        X: Any,
+        y: Any,
+        svc: DualLinearSVC,
+        indicator: sparse.csc_matrix,
+        splits: list[Split],
+    ) -> tuple[Any, list[MeasuredFold]]:
+        """Return the cut, or one for each class, and the folds measured to choose it.
+
+        The folds are added to ``splits``.
+        """
         forget_choice(self)
         if isinstance(self.n_features, Choice):
             self.choice_ = self.n_features
-        elif self.n_features == "auto":
-            self.curve_ = self._trace(X, y, svc, self.method, self.cuts)
-            self.choice_ = self.curve_.smallest_within(self.tolerance, self.measure, self.average)
-        else:
-            return check_n_features(self.n_features, X.shape[1])
-        return self.choice_.cut
+            return self.choice_.cut, []
+        if self.n_features != "auto":
+            return check_n_features(self.n_features, X.shape[1]), []
+        check_options((self.method,), self.by, self._against, self.aggregate, svc)
+        start = perf_counter()
+        cuts = check_cuts(self.cuts, X.shape[1])
+        options = self._curve_options(svc, self.method, cuts, keep_scores=False)
+        splits += check_cv(self.cv, y, classifier=True).split(X, y)
+        measured = list(measure_folds(options, X, y, indicator, splits))
+        curves = [fold.curves for fold in measured]
+        names, seconds = self.classes_[-indicator.shape[1] :], perf_counter() - start
+        (self.curve_,) = average_folds(options, names, curves, "cross-validation", seconds)
+        self.choice_ = self.curve_.smallest_within(self.tolerance, self.measure, self.average)
+        return self.choice_.cut, measured
+
+    def _measure_final(
+        self,
+        X: Any,
+        y: Any,
+        svc: DualLinearSVC,
+        indicator: sparse.csc_matrix,
+        splits: list[Split],
+        cuts: NDArray[Any],
+        measured: list[MeasuredFold],
+        is_calibrated: bool,
+    ) -> list[FoldCurves]:
+        """Return the final model's folds at its cuts, for its thresholds and its calibration.
+
+        Folds that were measured to choose the cut are not trained again.
+        """
+        if not is_calibrated and (self._curve_is_final or not self._has_thresholds):
+            return []
+        check_options((self.final,), self.by, self._against, self.aggregate, svc)
+        if not splits:
+            splits += check_cv(self.cv, y, classifier=True).split(X, y)
+        duals = [fold.dual for fold in measured] or None
+        options = self._curve_options(svc, self.final, cuts[:, None], keep_scores=is_calibrated)
+        folds = measure_folds(options, X, y, indicator, splits, duals)
+        return [fold.curves for fold in folds]
+
+    @property
+    def _has_thresholds(self) -> bool:
+        return self.thresholds == "best_f1" or (self.thresholds == "auto" and self.multilabel_)
+
+    @property
+    def _curve_is_final(self) -> bool:
+        """Whether the curve is of the final model at every cut, so that it has its thresholds."""
+        return bool(self.n_features == "auto" and self.final == self.method)
 
     @property
     def _against(self) -> str:
-        """What the cut is a number of: nonzeros only where a choice made from such is given."""
+        """The unit of the cut: nonzeros only for a given choice that was made in nonzeros."""
         return self.n_features.against if isinstance(self.n_features, Choice) else "features"
 
-    def _trace(self, X: Any, y: Any, svc: DualLinearSVC, method: str, cuts: Any) -> FeatureCurve:
-        return feature_curve(
-            X,
-            y,
-            cv=self.cv,
-            method=method,
+    @property
+    def _final_options(self) -> dict[str, Any]:
+        return {
+            "against": self._against,
+            "final": self.final,
+            "renormalize": self.renormalize,
+            "n_jobs": self.n_jobs,
+        }
+
+    def _seed(self, svc: DualLinearSVC) -> Any:
+        return svc.random_state if self.random_state is None else self.random_state
+
+    def _curve_options(
+        self, svc: DualLinearSVC, method: str, cuts: NDArray[Any], *, keep_scores: bool
+    ) -> CurveOptions:
+        return CurveOptions(
+            methods=(method,),
             by=self.by,
             estimator=svc,
             cuts=cuts,
@@ -322,65 +360,185 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
             aggregate=self.aggregate,
             renormalize=self.renormalize,
             n_jobs=self.n_jobs,
-            random_state=self.random_state,
+            random_state=self._seed(svc),
+            keep_scores=keep_scores,
         )
 
-    def _make_final(self, X: Any, y: Any, svc: DualLinearSVC, cuts: NDArray[Any]) -> None:
-        """Set the weights, the intercepts and the features kept."""
-        trained = train(X, y, svc, self.by, self.aggregate, self.n_jobs, self.random_state)
-        seed = svc.random_state if self.random_state is None else self.random_state
-        shaven = shave(
-            trained,
-            cuts,
-            draw_seeds(seed, cuts.size),
-            against=self._against,
-            final=self.final,
-            renormalize=self.renormalize,
-            n_jobs=self.n_jobs,
-        )
-        self.take(shaven)
+    def _finish(
+        self,
+        parts: Sequence[FinalClasses],
+        folds: Sequence[FoldCurves],
+        test_rows: Sequence[NDArray[np.intp]],
+        indicator: sparse.csc_matrix,
+    ) -> None:
+        """Set the thresholds, the weights, the features kept and the calibration.
 
-    def take(self, shaven: Shaven) -> None:
-        """Set the weights, the intercepts and the features kept, less the thresholds there are.
-
-        Parameters
-        ----------
-        shaven : Shaven
-            All classes at their cuts.
+        ``folds`` are those of the final model; without them it has no calibration.
         """
-        self.unit_, self.kept_ = shaven.unit, shaven.kept
-        self.coef_ = shaven.coef.toarray()
-        self.intercept_ = shaven.intercept - self.thresholds_
-        self.features_ = np.unique(self.kept_.indices)
+        n_rows = indicator.shape[1]
+        self.thresholds_ = np.zeros(n_rows)
+        if self._has_thresholds and self._curve_is_final:
+            self.thresholds_ = read_thresholds(
+                self.curve_, np.broadcast_to(self.choice_.cut, n_rows)
+            )
+        elif self._has_thresholds and folds:
+            self.thresholds_ = average_thresholds(folds)
+        order: Any = np.argsort(np.concatenate([part.rows for part in parts]))
+        models = [part.model for part in parts]
+        self.coef_ = sparse.vstack([each.coef for each in models]).toarray()[order]
+        self.kept_ = sparse.vstack([each.kept for each in models], format="csr")[order]
+        intercept = np.concatenate([each.intercept for each in models])[order]
+        self.intercept_ = intercept - self.thresholds_
+        self.unit_, self.features_ = models[0].unit, np.unique(self.kept_.indices)
+        self._forget_calibration()
+        if folds and getattr(self.estimator, "probability", False):
+            self.calibration_ = calibrate_folds(folds, test_rows, indicator, self.thresholds_)
 
-    def _find_thresholds(
-        self, X: Any, y: Any, svc: DualLinearSVC, cuts: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        """Return the threshold of the best F1 of each class by cross-validation, or zeros."""
-        if self.thresholds == "zero" or (self.thresholds == "auto" and not self.multilabel_):
-            return np.zeros(cuts.size)
-        if self.n_features == "auto" and self.final == self.method:
-            curve = self.curve_
-        else:
-            curve = self._trace(X, y, svc, self.final, np.unique(cuts))
-        return read_thresholds(curve, cuts)
 
-    def _calibrate(
-        self, X: Any, y: Any, indicator: sparse.csc_matrix, svc: DualLinearSVC, cut: Any
-    ) -> NDArray[np.float64]:
-        """Fit Platt's sigmoid on scores that each half of the documents gets from the other."""
-        n_features = self.choice_ if hasattr(self, "choice_") else cut
-        half = clone(self).set_params(estimator=svc, n_features=n_features, thresholds="zero")
-        scores = np.empty(indicator.shape)
-        seed = svc.random_state if self.random_state is None else self.random_state
-        for one, other in halve(y, seed):
-            half.fit(X[one], y[one])
-            scores[other] = half.decision_function(X[other]).reshape(len(other), -1)
-        return fit_sigmoids(scores - self.thresholds_, indicator, np.ones(len(scores)))
+def train_final(
+    X: sparse.csr_matrix,
+    y: Any,
+    model: ShavedSVC,
+    svc: DualLinearSVC,
+    cut: Any,
+    blocks: Sequence[int] | None,
+    *,
+    keep_dual: bool,
+) -> FinalClasses:
+    """Train some blocks of classes, or all, and cut them as ``model.fit`` does."""
+    classes, indicator = binarize(y)
+    names = classes[-indicator.shape[1] :]
+    fitted = train(X, y, svc, model.by, model.aggregate, model.n_jobs, model.random_state, blocks)
+    rows = np.flatnonzero(np.isin(names, fitted.classes))
+    cuts = np.broadcast_to(cut, names.size)[rows]
+    seeds = draw_seeds(model._seed(svc), names.size)[rows]
+    cut_model = cut_classes(fitted, cuts, seeds, **model._final_options)
+    dual = fitted.dual.beta if keep_dual and fitted.dual is not None else None
+    return FinalClasses(rows, cut_model, fitted.coef, fitted.intercept, dual)
+
+
+def assemble(
+    model: ShavedSVC,
+    svc: DualLinearSVC,
+    X: sparse.csr_matrix,
+    y: Any,
+    parts: Sequence[FinalClasses],
+    folds: Sequence[FoldCurves],
+    test_rows: Sequence[NDArray[np.intp]],
+) -> ShavedSVC:
+    """Return ``model`` fitted, from parts by `train_final` and the final model's folds.
+
+    Its ``n_features`` must be a `Choice`. Without folds it has no thresholds and no calibration.
+    """
+    model.classes_, indicator = binarize(y)
+    model.multilabel_ = y.ndim == 2
+    model.n_features_in_ = X.shape[1]
+    assert isinstance(model.n_features, Choice)
+    model.choice_ = model.n_features
+    model.estimator_ = clone(svc)
+    for name in ("classes_", "multilabel_", "n_features_in_"):
+        setattr(model.estimator_, name, getattr(model, name))
+    order: Any = np.argsort(np.concatenate([part.rows for part in parts]))
+    model.estimator_.coef_ = np.concatenate([part.coef for part in parts])[order]
+    model.estimator_.intercept_ = np.concatenate([part.intercept for part in parts])[order]
+    duals = [part.dual for part in parts if part.dual is not None]
+    if duals:
+        model.estimator_.dual_coef_ = sparse.vstack(duals, format="csr")[order]
+    model._finish(parts, folds, test_rows, indicator)
+    return model
+
+
+def cut_classes(
+    fitted: FittedClasses,
+    cuts: NDArray[Any],
+    seeds: NDArray[np.int64],
+    *,
+    against: str,
+    final: str,
+    renormalize: bool | None,
+    n_jobs: int | None,
+) -> CutModel:
+    """Cut every class of a model, and give it its final weights by the method ``final``.
+
+    ``cuts`` and ``seeds`` have an entry per class. Warns if retraining stopped early.
+    """
+    unit, classes = decide_unit(renormalize, final, fitted), range(len(fitted.coef))
+    found = [find_cut(fitted, k, cuts[k : k + 1], against) for k in classes]
+    weighed = Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
+        delayed(fit_at_cut)(fitted, k, found[k], final, unit, seeds[k]) for k in classes
+    )
+    coef, intercept, gaps = zip(*weighed, strict=True)
+    if fitted.dual is not None:
+        warn_if_stopped_early(gaps, fitted.dual.stop, retraining=True, stacklevel=3)
+    kept = [cut.order[: cut.ends[0]] for cut in found]
+    ends = np.cumsum([0, *map(len, kept)])
+    features, ones = np.concatenate(kept), np.ones(ends[-1])
+    values = np.concatenate([row[order] for row, order in zip(coef, kept, strict=True)])
+    shape = len(coef), fitted.X.shape[1]
+    return CutModel(
+        coef=sparse.csr_matrix((values, features, ends), shape),
+        intercept=np.array(intercept),
+        kept=sparse.csr_matrix((ones, features, ends), shape),
+        unit=unit,
+    )
+
+
+def score_at_cuts(
+    X: sparse.csr_matrix, coef: NDArray[np.float64], kept: sparse.csr_matrix, unit: bool
+) -> NDArray[np.float64]:
+    """Return the scores of documents (documents x classes), without the intercepts."""
+    scores = np.asarray(X @ coef.T)
+    if unit:
+        squared_length = (X.power(2) @ kept.T).toarray()
+        scores /= np.sqrt(np.where(squared_length > 0, squared_length, 1))
+    return scores
 
 
 def read_thresholds(curve: FeatureCurve, cuts: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the threshold of the best F1 of each class at its cut, zero where that F1 is low."""
+    """Return the threshold of the best F1 of each class at its cut, zero if that F1 is low."""
     at = np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)
-    found, is_found = curve.thresholds[at], curve.best_f1[at] >= LOWEST_F1
-    return np.where(np.isfinite(found) & is_found, found, 0.0)
+    return _drop_low(curve.thresholds[at], curve.best_f1[at])
+
+
+def average_thresholds(folds: Sequence[FoldCurves]) -> NDArray[np.float64]:
+    """Return the mean threshold of the best F1 of each class, zero if that F1 is low."""
+    shape = len(folds), len(folds[0].classes)
+    thresholds, best_f1 = np.full((2, *shape), np.nan)
+    for f, fold in enumerate(folds):
+        for k, curves in enumerate(fold.classes):
+            if curves is not None and curves[0].counts.positive[0] > 0:
+                thresholds[f, k] = curves[0].thresholds[0]
+                best_f1[f, k] = measure("best_f1", curves[0].counts)[0]
+    return _drop_low(mean_known(thresholds, 0), mean_known(best_f1, 0))
+
+
+def _drop_low(thresholds: NDArray[np.float64], best_f1: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isfinite(thresholds) & (best_f1 >= LOWEST_F1), thresholds, 0.0)
+
+
+def calibrate_folds(
+    folds: Sequence[FoldCurves],
+    test_rows: Sequence[NDArray[np.intp]],
+    indicator: sparse.csc_matrix,
+    thresholds: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Fit Platt's sigmoid of each class on the scores of the folds' test documents (2 x classes).
+
+    A fold that does not train a class has no scores of it. A class that no fold trains gets the
+    probability of a class without documents.
+    """
+    sigmoids = np.empty((2, indicator.shape[1]))
+    for k in range(indicator.shape[1]):
+        is_class = indicator[:, [k]].toarray().ravel() > 0
+        scores, positive = [], []
+        for fold, rows in zip(folds, test_rows, strict=True):
+            curves = fold.classes[k]
+            if curves is not None:
+                assert curves[0].scores is not None
+                scores.append(curves[0].scores)
+                positive.append(is_class[rows])
+        if not scores:
+            scores, positive = [np.zeros(is_class.size)], [is_class]
+        known = np.concatenate(scores) - thresholds[k]
+        sigmoids[:, k] = fit_sigmoid(known, np.concatenate(positive), np.ones(known.size))
+    return sigmoids

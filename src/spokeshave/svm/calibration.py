@@ -105,8 +105,16 @@ def fit_sigmoids(
 
 def halve(y: Any, random_state: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield two splits into halves, one to train on and one to score, with every label in both."""
+    check_calibration(y)
     if y.ndim == 2:
         yield from KFold(2, shuffle=True, random_state=random_state).split(np.empty(y.shape[0]))
+    else:
+        yield from StratifiedKFold(2, shuffle=True, random_state=random_state).split(y, y)
+
+
+def check_calibration(y: Any) -> None:
+    """Raise ValueError if a label has a single document: one to train on and one to score."""
+    if y.ndim == 2:
         return
     names, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:
@@ -114,4 +122,3 @@ def halve(y: Any, random_state: Any) -> Iterator[tuple[NDArray[np.intp], NDArray
         raise ValueError(
             f"probability=True needs two documents of each class or more. Got one of {rare!r}."
         )
-    yield from StratifiedKFold(2, shuffle=True, random_state=random_state).split(y, y)

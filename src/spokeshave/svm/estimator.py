@@ -166,8 +166,12 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_, self.intercept_ = solution.coef, solution.intercept
         self.objective_, self.duality_gap_ = solution.objective, solution.gap
         self.n_iter_ = int(solution.n_passes.max())
-        gap = self.duality_gap_ / self.objective_
-        warn_if_stopped_early(gap, Stop(self.tol, self.max_iter), 2, self.classes_)
+        warn_if_stopped_early(
+            solution.gap / solution.objective,
+            Stop(self.tol, self.max_iter),
+            names=self.classes_[-len(solution.gap) :],
+            stacklevel=2,
+        )
         self._forget_calibration()
         if self.probability:
             self._calibrate(problem, y, rng)

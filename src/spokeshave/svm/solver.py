@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
@@ -56,28 +56,6 @@ class Stop(NamedTuple):
 
     tol: float
     max_passes: int
-
-
-def warn_if_stopped_early(
-    relative_gap: ArrayLike, stop: Stop, stacklevel: int, classes: ArrayLike | None = None
-) -> None:
-    """Warn if any relative duality gap is above the tolerance.
-
-    ``classes`` name the gaps; two classes share one gap, named after the second. A ``stacklevel``
-    of 1 attributes the warning to the caller.
-    """
-    gaps = np.atleast_1d(relative_gap)
-    worst = int(gaps.argmax())
-    if gaps[worst] > stop.tol:
-        at = worst if gaps.size > 1 else -1
-        name = "" if classes is None else f" for class {np.asarray(classes)[at]!r}"
-        warnings.warn(
-            f"Stopped after max_iter={stop.max_passes} passes with a relative duality gap of "
-            f"{gaps[worst]:.2g}{name}, above tol={stop.tol:g}. Raise max_iter or tol, or scale the "
-            "features.",
-            ConvergenceWarning,
-            stacklevel=stacklevel + 1,
-        )
 
 
 def solve(
@@ -263,6 +241,32 @@ def _solve_block(
         dual = sparse.csr_matrix(beta_k[None, :] if keep_dual else (1, n_documents))
         answers.append((dual, b, passes + n_sweeps, objective, gap))
     return answers
+
+
+def warn_if_stopped_early(
+    relative_gap: Any,
+    stop: Stop,
+    *,
+    names: Any = None,
+    retraining: bool = False,
+    stacklevel: int,
+) -> None:
+    """Warn if any class reached ``max_iter`` before its relative duality gap fell to ``tol``.
+
+    With ``names``, one for each gap, the warning names the worst class.
+    """
+    gaps = np.nan_to_num(np.atleast_1d(relative_gap))
+    if not gaps.size or gaps.max() <= stop.tol:
+        return
+    of_class = "" if names is None else f" for class {names[int(gaps.argmax())]!r}"
+    warnings.warn(
+        f"{'Retraining stopped' if retraining else 'Stopped'} after max_iter={stop.max_passes} "
+        f"passes with a relative duality gap of "
+        f"{gaps.max():.2g}{of_class}, above tol={stop.tol:g}. Raise max_iter or tol, or scale the "
+        "features.",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def limit_bias(bias: float) -> float:

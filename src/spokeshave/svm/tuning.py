@@ -26,14 +26,14 @@ ROUNDING = 1e-12  # means of the same scores in another order differ by less
 
 @dataclass(frozen=True)
 class Tuning:
-    """What each C scored.
+    """The scores of each C.
 
     Attributes
     ----------
     C : float
         The best on average; the smallest of equals.
     Cs : tuple of float
-        All that were tried, ascending.
+        The values tried, ascending.
     scores : ndarray of shape (n_Cs, n_folds)
         The score on each fold.
     """
@@ -54,14 +54,14 @@ def tune_C(
 ) -> Tuning:
     """Choose C by cross-validation, as in Forman, Scholz and Rajaram (2009).
 
-    In each fold the values are tried in ascending order, and the dual found for one, stretched to
-    the next, is where descent starts.
+    In each fold the values are tried in ascending order. Descent starts from the dual of the value
+    before, scaled to the next.
 
     Parameters
     ----------
     estimator : DualLinearSVC
-        The model to tune; it is not changed. Its ``n_jobs`` threads share out the
-        classes, or the folds where there are two classes.
+        The model to tune; it is not changed. Its ``n_jobs`` threads run over blocks of classes, or
+        over folds for two classes.
     X : {array-like, sparse matrix} of shape (n_documents, n_features)
         Documents.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
@@ -71,7 +71,7 @@ def tune_C(
     cv : int, splitter or iterable, default=5
         Folds, as in scikit-learn; stratified for single labels.
     scoring : str or callable, optional
-        What to maximise, as in scikit-learn; accuracy by default.
+        The score to maximise, as in scikit-learn; accuracy by default.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def tune_C(
     y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
     check_consistent_length(X, y)
     folds = check_cv(cv, y, classifier=True).split(X, y)
-    # Two classes are one block of work, so then the folds are what can run side by side.
+    # Two classes are one block of work, so the folds run side by side instead.
     one_block = type_of_target(y) == "binary"
     outer, inner = (estimator.n_jobs, 1) if one_block else (1, estimator.n_jobs)
     model = clone(estimator).set_params(n_jobs=inner)
@@ -119,10 +119,10 @@ Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 def deal_folds(labels: NDArray[Any], n_folds: int) -> Folds:
-    """Return folds of documents to choose C by, each label dealt out to them evenly.
+    """Return stratified folds of documents to choose C by.
 
-    Documents of a label go to the folds in turn, so that two of them are never in one fold as long
-    as there are folds without any.
+    The documents of a label go to the folds in turn, so a label has two documents in one fold only
+    if it has one in every fold.
 
     Examples
     --------
@@ -140,10 +140,9 @@ def deal_folds(labels: NDArray[Any], n_folds: int) -> Folds:
 def choose_C(
     estimator: Any, X: Any, y: NDArray[Any], Cs: tuple[float, ...], folds: Folds, scoring: Any
 ) -> float:
-    """Return the best C of a task of two classes, 0 and 1, for any classifier or pipeline.
+    """Return the best C of a problem of two classes, 0 and 1, for any classifier or pipeline.
 
-    Where a class has a single document there is nothing to choose by, and the middle value is
-    taken.
+    If a class has a single document, C cannot be chosen and the middle value is returned.
     """
     if is_settled(y, Cs):
         return take_middle(Cs)
@@ -156,7 +155,7 @@ def choose_C(
 
 
 def is_settled(y: NDArray[Any], Cs: tuple[float, ...]) -> bool:
-    """Say whether there is no choice, or nothing to choose by."""
+    """Return whether there is one value only, or a class too small to choose by."""
     return len(Cs) == 1 or int(np.bincount(y, minlength=2).min()) < 2
 
 
@@ -179,7 +178,7 @@ def check_Cs(Cs: Iterable[float]) -> tuple[float, ...]:
 
 
 def split_steps(model: Any) -> tuple[Any, Any]:
-    """Return what comes before the classifier, None if nothing does, and the classifier.
+    """Return the steps before the classifier, None without any, and the classifier.
 
     Both are parts of the model, not copies.
     """
@@ -189,7 +188,7 @@ def split_steps(model: Any) -> tuple[Any, Any]:
 
 
 def _prepare(estimator: Any, scoring: Any) -> Any:
-    """Return a copy to be fitted for one C after another."""
+    """Return a clone to fit for one C after another."""
     model = clone(estimator)
     last = split_steps(model)[1]
     if isinstance(last, DualLinearSVC):
@@ -208,7 +207,7 @@ def _score_fold(
     test: NDArray[np.intp],
     scorer: Any,
 ) -> list[float]:
-    """Return the score of each C; what comes before the classifier is fitted once for all."""
+    """Return the score of each C; the steps before the classifier are fitted once."""
     before, last = split_steps(model)
     X_train, X_test = X[train], X[test]
     if before is not None:
