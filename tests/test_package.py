@@ -53,10 +53,10 @@ def test_heavy_packages_wait_until_they_are_needed(program):
 
 FLOORS = [
     (
-        *("kernels", "errors", "cuts", "drawing", "targets", "calibration", "checkpoint"),
+        *("kernels", "errors", "cuts", "drawing", "targets", "calibration"),
         *("agreement", "figures", "frames", "sizes", "stopwatch", "versions", "whole_files"),
     ),
-    ("documents",),
+    ("documents", "checkpoint"),
     ("pruning",),
     ("corpus", "one_vs_rest", "solver", "evaluation", "record", "settings"),
     ("svm", "path", "curve", "learning", "inputs", "fingerprint"),

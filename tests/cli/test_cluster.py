@@ -21,7 +21,8 @@ from spokeshave import load_model
 from spokeshave.cli import run as run_here
 from spokeshave.cli.cluster import name_parts
 from spokeshave.cli.steps import Steps
-from spokeshave.cluster import connect, workers
+from spokeshave.cluster import client as client_module
+from spokeshave.cluster import connect
 from spokeshave.jobs.record import read_record
 
 QUICK = ("--cuts", "0.1,0.5,1")
@@ -251,14 +252,14 @@ def test_a_pattern_that_matches_nothing(refuse, fitted, tmp_path):
 def test_addresses_that_are_none(refuse, monkeypatch, fitted, parts, address):
     monkeypatch.setattr("spokeshave.cli.cluster.connect", connect)
     sentence = refuse("fit", parts, address=address)
-    assert sentence.startswith("--cluster must be local: and a number of workers from 1 on, ")
+    assert sentence.startswith("address must be local: and a number of workers from 1 on, ")
     assert sentence.endswith(f" Got {address!r} instead.")
     assert refuse("predict", fitted.model, parts, "-o", "x", address=address) == sentence
 
 
 def test_an_address_where_there_is_no_scheduler(refuse, monkeypatch, parts):
     monkeypatch.setattr("spokeshave.cli.cluster.connect", connect)
-    monkeypatch.setattr(workers, "TIMEOUT", "200ms")
+    monkeypatch.setattr(client_module, "TIMEOUT", "200ms")
     sentence = refuse("fit", parts, address="tcp://127.0.0.1:1")
     assert sentence == (
         "tcp://127.0.0.1:1: there is no scheduler there (OSError); give the address that dask "
@@ -272,7 +273,7 @@ def test_workers_that_die_one_after_the_other_are_one_sentence(refuse, monkeypat
 
     monkeypatch.setattr("spokeshave.cli.cluster.connect", connect)
     monkeypatch.setattr("spokeshave.cli.cluster.fit_on_cluster", lose)
-    monkeypatch.setattr(workers, "_find", nullcontext)
+    monkeypatch.setattr(client_module, "_find", nullcontext)
     sentence = refuse("fit", parts, address="tcp://host:8786")
     assert sentence.startswith("The cluster lost 4 workers one after the other at the same task, ")
 

@@ -1,4 +1,4 @@
-"""Kernels made ready before memory is measured: compiling takes more of it than a small budget."""
+"""Kernels compiled before memory is measured: compiling takes more than a small budget."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ import numpy as np
 from scipy import sparse
 
 from spokeshave import kernels
-from spokeshave.budget.request import Reporter, Request
-from spokeshave.budget.room import Room
+from spokeshave.budget.memory import AvailableMemory
+from spokeshave.budget.request import Request
 from spokeshave.budget.rounds import Objective, Setting, train_classes
 from spokeshave.budget.run import run
 from spokeshave.budget.shards import list_shards
-from spokeshave.budget.workplace import Workplace
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.kernels.descent import polish
 from spokeshave.svm.solver import Stop
+from spokeshave.utils.checkpoint import WorkFolder
+from spokeshave.utils.timing import Stopwatch
 
-N_CLASSES = 5  # enough for the sweeps that classes share
+N_CLASSES = 5  # enough for sweeps shared by classes
 
 
 @lru_cache
 def prepare(*, is_text: bool, has_values: bool) -> None:
-    """Load the kernels of a run, compiled in another process where they have to be."""
+    """Load the kernels of a run; compile them in another process if necessary."""
     if not is_compiled(is_text=is_text, has_values=has_values):
         program = (
             "from spokeshave.budget.kernels import exercise; "
@@ -44,7 +45,7 @@ def prepare(*, is_text: bool, has_values: bool) -> None:
 
 
 def is_compiled(*, is_text: bool, has_values: bool) -> bool:
-    """Return whether the kernels of a run were compiled after they were last changed."""
+    """Return whether the kernels of a run were compiled after their last change."""
     marker = _find_marker(is_text, has_values)
     sources = Path(str(kernels.__file__)).parent.glob("*.py")
     newest = max(path.stat().st_ctime for path in sources)
@@ -52,7 +53,7 @@ def is_compiled(*, is_text: bool, has_values: bool) -> bool:
 
 
 def _find_marker(is_text: bool, has_values: bool) -> Path:
-    """Return the file that says so, beside the compiled kernels."""
+    """Return the marker file beside the compiled kernels."""
     return Path(polish.stats.cache_path) / f"budget-{is_text:d}{has_values:d}.ready"
 
 
@@ -60,6 +61,8 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
     """Run all kernels on a few documents."""
     request = Request(
         memory=1 << 50,
+        is_text=is_text,
+        is_multilabel=False,
         svm=_pose,
         stop=Stop(0.1, 20),
         by="normal",
@@ -76,8 +79,8 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
     )
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        workplace = Workplace(Path(folder, "work"), {})
-        found = run(_Few(is_text), request, workplace, Reporter(), Room(10_000_000, 0))
+        work, memory = WorkFolder(Path(folder, "work"), {}), AvailableMemory(10_000_000, 0)
+        found = run(_Few(is_text), request, work, Stopwatch(), lambda sentence: None, memory)
         shards = list_shards(Path(folder, "work", "reduced"), "l2", 20)
         objective = _pose(None, np.arange(N_CLASSES), None)
         n_features = len(found.features)
@@ -88,7 +91,7 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
         train_classes(objective, setting)
 
 
-def _pose(names: Any, codes: Any, survey: Any) -> Objective:
+def _pose(names: Any, codes: Any, counts: Any) -> Objective:
     return Objective(np.ones((len(codes), 2)), np.zeros((len(codes), 2)), 1.0, codes)
 
 
@@ -102,7 +105,7 @@ class _Few:
         self.is_text = is_text
 
     def read_batches(self, batch_size: int = 1) -> Iterator[Any]:
-        """Yield documents in batches, as ranges of them begin with one."""
+        """Yield documents in several batches, where ranges may begin."""
         generator = np.random.default_rng(0)
         for first in range(0, 60, 15):
             labels = [str(i % N_CLASSES) for i in range(first, first + 15)]

@@ -8,22 +8,9 @@ from typing import Any
 
 from distributed import Client, Future
 
-from spokeshave.budget.room import Room
+from spokeshave.budget.memory import AvailableMemory
 from spokeshave.cluster.blocks import plan_blocks, spread_rows
-from spokeshave.cluster.counting import (
-    Counted,
-    Vocabulary,
-    count_parts,
-    make_vectorizer,
-    prune_vocabulary,
-)
-from spokeshave.cluster.holding import Divided, divide
-from spokeshave.cluster.judging import check_parts, judge_parts
-from spokeshave.cluster.kernels import prepare_workers
-from spokeshave.cluster.parts import Parts, open_parts
-from spokeshave.cluster.reduced import OVER, Source, find_worker_room, run_reduced
-from spokeshave.cluster.whole import Facts, gather_collection, measure_whole, run_whole
-from spokeshave.cluster.workers import (
+from spokeshave.cluster.client import (
     collect,
     describe_workers,
     list_workers,
@@ -32,6 +19,19 @@ from spokeshave.cluster.workers import (
     send,
     submit,
 )
+from spokeshave.cluster.count import (
+    Counted,
+    Vocabulary,
+    count_parts,
+    make_vectorizer,
+    prune_vocabulary,
+)
+from spokeshave.cluster.fit_reduced import OVER, Source, find_worker_memory, run_reduced
+from spokeshave.cluster.holding import Divided, divide
+from spokeshave.cluster.judging import check_parts, judge_parts
+from spokeshave.cluster.kernels import prepare_workers
+from spokeshave.cluster.parts import Parts, open_parts
+from spokeshave.cluster.whole import Facts, gather_collection, measure_whole, run_whole
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.jobs.budget import account_for_budget, make_budgeted, pack_budgeted
 from spokeshave.jobs.dataset import list_names
@@ -131,8 +131,10 @@ def fit_on_cluster(
     if nonzeros_per_document is None and columns_found.n_bytes + resident <= limit:
         return job.run_whole(columns_found)
     say(f"that is too much for {write_size(limit)} in a worker: features have to go")
-    room = find_worker_room(limit, resident)
-    return job.run_reduced(columns_found.words, Budget(limit, nonzeros_per_document), room, say)
+    memory_left = find_worker_memory(limit, resident)
+    return job.run_reduced(
+        columns_found.words, Budget(limit, nonzeros_per_document), memory_left, say
+    )
 
 
 def _have_values(parts: Parts, settings: Settings) -> bool:
@@ -263,7 +265,11 @@ class _Job:
         return Finished(unpack_model(shipped), shipped, replace(found, making=making))
 
     def run_reduced(
-        self, words: Vocabulary | None, budget: Budget, room: Room, say: Callable[[str], None]
+        self,
+        words: Vocabulary | None,
+        budget: Budget,
+        memory: AvailableMemory,
+        say: Callable[[str], None],
     ) -> Finished:
         """Rank features on what fits in a worker, and train on everything."""
         if self.settings.C == "auto":
@@ -272,7 +278,7 @@ class _Job:
             )
         svc = make_budgeted(budget, self.settings)
         source = Source(self.train, self.sides, self.counted, words, self.n_workers)
-        run_reduced(self.client, source, svc, room, self.watch, say)
+        run_reduced(self.client, source, svc, memory, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)
         judgements = self._judge(send(self.client, bytes, shipped), None, None)
         model = unpack_model(shipped)

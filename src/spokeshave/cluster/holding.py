@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from distributed import Client, Future
 
-from spokeshave.cluster.parts import Parts
-from spokeshave.cluster.reading import Kind, Reading, Side
-from spokeshave.cluster.workers import collect, submit
+from spokeshave.cluster.client import collect, submit
+from spokeshave.cluster.parts import Kind, Parts, Reading, Side
 from spokeshave.corpus.fingerprint import Fingerprint, join_fingerprints, take_fingerprint
 from spokeshave.jobs.dataset import choose_held
 

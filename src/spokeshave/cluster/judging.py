@@ -9,9 +9,8 @@ import numpy as np
 from distributed import Client, Future
 from sklearn.preprocessing import normalize
 
-from spokeshave.cluster.parts import Parts
-from spokeshave.cluster.reading import Kind, Reading, Side
-from spokeshave.cluster.workers import Report, collect, submit
+from spokeshave.cluster.client import Report, collect, submit
+from spokeshave.cluster.parts import Kind, Parts, Reading, Side
 from spokeshave.corpus.documents import Texts
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.jobs.dataset import make_targets, make_test_targets

@@ -9,13 +9,12 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spokeshave.budget.costs import WEIGHT, Costs
+from spokeshave.budget.memory import WEIGHT, Costs
 from spokeshave.budget.rounds import Objective, Weights, train_here, warn_if_stopped_early
 from spokeshave.budget.shards import Block
+from spokeshave.cluster.client import Report, collect, list_workers, submit
 from spokeshave.cluster.rounds import Setting, train_in_rounds
-from spokeshave.cluster.shards import Size, join_blocks
-from spokeshave.cluster.task import Task
-from spokeshave.cluster.workers import Report, collect, list_workers, submit
+from spokeshave.cluster.shards import Size, Task, join_blocks
 from spokeshave.kernels.lanes import LANES
 from spokeshave.svm.solver import Stop
 
@@ -35,7 +34,7 @@ def train(
     say: Callable[[str], None],
 ) -> Weights:
     """Train on all documents: in each worker where they fit, and otherwise in rounds over all."""
-    n_classes, room = len(objective.codes), task.room.free
+    n_classes, room = len(objective.codes), task.memory.free
     n_documents, n_nonzeros = (sum(each) for each in zip(*sizes, strict=True))
     costs = Costs(n_classes, 1, task.has_values)
     needed = n_nonzeros * costs.cell + n_documents * costs.row + n_features * costs.feature

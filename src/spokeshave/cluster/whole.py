@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from spokeshave.budget.store import Batch
+from spokeshave.budget.row_batches import Batch
 from spokeshave.cluster.blocks import join_rows, join_targets
-from spokeshave.cluster.workers import collect, submit
+from spokeshave.cluster.client import collect, submit
 from spokeshave.corpus.vectorizer import DocumentVectorizer
 from spokeshave.curves.cuts import check_cuts
 from spokeshave.curves.feature_curve import Fold, Plan, gather_folds, trace_fold

@@ -1,20 +1,21 @@
-"""The job in a given memory: from files to a model trained on all of them, and the record."""
+"""The job in a given memory: from files to a model trained on all of them, and its record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC
+from spokeshave.budget.counts import draw
+from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC, fit_stream
 from spokeshave.budget.memory import give_back
-from spokeshave.budget.request import Feed, Reporter
-from spokeshave.budget.survey import draw
+from spokeshave.budget.request import DocumentStream
+from spokeshave.budget.row_batches import take_documents
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.corpus.supply import Supply, open_supply
 from spokeshave.corpus.vectorizer import DocumentVectorizer
@@ -32,9 +33,10 @@ from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import (
     describe_making,
     describe_settings,
-    judge_predictions,
+    judge_agreement,
     list_strongest,
 )
+from spokeshave.metrics import Agreement, compare
 from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.model import Model
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
@@ -42,12 +44,12 @@ from spokeshave.utils.formatting import parse_size, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
 from spokeshave.utils.versions import list_versions
 
-LOTS = 2  # added to the seed, for lots of their own
+HOLD_OUT_SEED = 2  # added to the seed: samples use the seed itself and the next
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files to train on and to judge by, and how they are read: see `open_supply`."""
+    """Files to train and to test on, and options of `open_supply` to read them."""
 
     paths: str | Path | Sequence[str | Path]
     test: str | Path | None = None
@@ -56,7 +58,7 @@ class Files:
 
 def list_budget_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
     """Return the steps of the job, each with a guess of its share of the time."""
-    steps = {"surveying": 5.0, "ranking": 3.0, "reducing": 4.0, "training": 5.0}
+    steps = {"counting": 5.0, "ranking": 3.0, "reducing": 4.0, "training": 5.0}
     return {**steps, "judging it": 1.0} if has_test or settings.hold_out else steps
 
 
@@ -69,22 +71,22 @@ def run_budgeted(
     stopwatch: Stopwatch | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> Finished:
-    """Train on files in a given memory, and judge by test documents where there are some.
+    """Train on files in a given memory, and evaluate on test documents if there are any.
 
     Parameters
     ----------
     files : Files
         The documents.
     budget : Budget
-        The memory, and the sparsity where one is asked for.
+        The memory, and the sparsity if one is asked for.
     settings : Settings, optional
-        What is asked for; curves and cuts play no part.
+        Options of the job; those of curves and cuts are ignored.
     command : str
         The command, for the record.
     stopwatch : Stopwatch, optional
-        What times the steps, so that progress can be shown.
+        Times the steps, and receives their progress.
     say : callable
-        Is told the plan, and what was guessed.
+        Called with the plan and the guesses made, sentence by sentence.
 
     Returns
     -------
@@ -99,11 +101,11 @@ def run_budgeted(
             _check_test(test, supply, settings)
         for guess in supply.guesses:
             say(f"{supply.name}: {guess}")
-        feed: Feed = supply
-        if isinstance(test, Divided):
-            feed = Divided(supply, settings.hold_out, settings.seed, is_test=False)
+        stream: DocumentStream = supply
+        if isinstance(test, HoldOutStream):
+            stream = HoldOutStream(supply, settings.hold_out, settings.seed, is_test=False)
         svc = make_budgeted(budget, settings)
-        svc.fit_feed(feed, Watching(watch, say))
+        fit_stream(svc, stream, watch, say)
         watch.end()
         if supply.skipped:
             say(f"{supply.skipped:,} malformed rows were left out of {supply.name}")
@@ -111,18 +113,18 @@ def run_budgeted(
         origin = Origin(supply.name, supply.read, name, supply.skipped, command, column)
         give_back()
         content = pack_budgeted(svc, origin)
-        model = unpack_model(content)  # what is judged is what is shipped
+        model = unpack_model(content)  # the model evaluated is the one in the file
         judgement = None
         if test is not None:
             watch.begin("judging it")
-            judgement = judge_feed(model, test, name)
+            judgement = judge_stream(model, test, name)
             watch.end()
     record = account_for_budget(svc, model, judgement, origin, settings, watch, len(content))
     return Finished(model, content, record)
 
 
 def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
-    """Return what trains in a given memory."""
+    """Return the estimator for a budget."""
     return BudgetedSVC(
         budget.memory,
         estimator=DualLinearSVC(C=float(settings.C), loss=settings.loss),
@@ -136,27 +138,8 @@ def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
     )
 
 
-class Watching(Reporter):
-    """Passes the stages of a run on to a stopwatch, and its plan to whoever listens."""
-
-    def __init__(self, watch: Stopwatch, say: Callable[[str], None]) -> None:
-        self._watch, self._say = watch, say
-
-    def say(self, sentence: str) -> None:
-        """Pass a sentence on."""
-        self._say(sentence)
-
-    def begin(self, stage: str) -> None:
-        """Begin a step."""
-        self._watch.begin(stage)
-
-    def reach(self, share: float) -> None:
-        """Tell how far the step is."""
-        self._watch.reach(share)
-
-
-class Divided:
-    """The documents of a supply that a lot says are held out, or all others."""
+class HoldOutStream:
+    """A random share of the documents of a stream, held out to test on, or all others."""
 
     def __init__(self, supply: Supply, share: float, seed: int, *, is_test: bool) -> None:
         self._supply, self._share, self._seed, self._is_test = supply, share, seed, is_test
@@ -165,38 +148,31 @@ class Divided:
 
     @property
     def stamps(self) -> list[Any]:
-        """What tells the documents from any others."""
+        """Fingerprint of the documents."""
         return [*self._supply.stamps, ("held out", self._share, self._seed)]
 
     @property
     def position(self) -> int:
-        """About how many bytes the pass has gone through."""
+        """About how many bytes have been read in this pass."""
         return self._supply.position
 
     def read_batches(self, batch_size: int = 1_000) -> Iterator[Texts | Vectors]:
-        """Yield those of the documents that are on this side."""
+        """Yield the documents of this share."""
         n_seen = 0
         for batch in self._supply.read_batches(batch_size):
             n_rows = len(batch.labels or ())
-            is_held = draw(self._seed + LOTS, n_seen, n_rows) < self._share
+            is_held = draw(self._seed + HOLD_OUT_SEED, n_seen, n_rows) < self._share
             n_seen += n_rows
             chosen = np.flatnonzero(is_held == self._is_test)
             if chosen.size:
-                yield _take(batch, chosen)
-
-
-def _take(batch: Texts | Vectors, chosen: NDArray[np.intp]) -> Texts | Vectors:
-    labels: Any = [(batch.labels or ())[i] for i in chosen]
-    if isinstance(batch, Texts):
-        return Texts([batch.texts[i] for i in chosen], labels)
-    return replace(batch, X=batch.X[chosen], labels=labels)
+                yield take_documents(batch, chosen)
 
 
 @contextmanager
 def _open_test(
     files: Files, supply: Supply, settings: Settings
-) -> Iterator[tuple[Feed | None, str | None]]:
-    """Give the documents to judge by, and what they are called, where there are some."""
+) -> Iterator[tuple[DocumentStream | None, str | None]]:
+    """Give the test documents and their name, if there are any."""
     if files.test is not None:
         with open_supply(files.test, **files.options) as test:
             yield test, test.name
@@ -204,54 +180,54 @@ def _open_test(
         with open_supply(files.paths, **files.options, part="test") as test:
             yield test, f"the test part of {supply.name}"
     elif settings.hold_out:
-        yield Divided(supply, settings.hold_out, settings.seed, is_test=True), "held-out documents"
+        held_out = HoldOutStream(supply, settings.hold_out, settings.seed, is_test=True)
+        yield held_out, "held-out documents"
     else:
         yield None, None
 
 
-def _check_test(test: Feed, supply: Supply, settings: Settings) -> None:
-    """Raise where the documents to judge by cannot be used, before anything is done."""
+def _check_test(test: DocumentStream, supply: Supply, settings: Settings) -> None:
+    """Raise before anything is done if the test documents cannot be used."""
     if test.is_text != supply.is_text or test.is_multilabel != supply.is_multilabel:
         raise ValueError(
             f"{test.name}: the test documents must be of the kind of those in {supply.name}: texts "
             "or vectors, with one label each or several."
         )
-    if isinstance(test, Divided):
+    if isinstance(test, HoldOutStream):
         if next(test.read_batches(), None) is None:
             raise ValueError(
-                f"No document is held out by {settings.hold_out:g} of them; raise it (--hold-out)."
+                f"hold_out must hold out a document at least. Got {settings.hold_out:g}; raise it."
             )
         return
-    for _ in test.read_batches():  # a malformed row would be met when all is done
+    for _ in test.read_batches():  # find malformed rows now, not after training
         pass
 
 
-def judge_feed(model: Model, feed: Feed, name: str | None) -> JudgementRecord:
-    """Judge a model by documents that are read a few at a time."""
+def judge_stream(model: Model, stream: DocumentStream, name: str | None) -> JudgementRecord:
+    """Evaluate a model on documents that are read in batches."""
     names: list[str] = model.classes_.tolist()
-    truth: list[Any] = []
-    found: list[NDArray[Any]] = []
-    for batch in feed.read_batches():
-        documents = batch.texts if feed.is_text else _widen(batch.X, model)
-        found.append(model.predict(documents))
-        truth.extend(batch.labels or ())
-    y = make_targets(truth, names)
-    return judge_predictions(y, np.concatenate(found), names, name or "test documents")
+    batches = (compare_batch(model, batch, names) for batch in stream.read_batches())
+    found, is_multilabel = reduce(Agreement.merge, batches), stream.is_multilabel
+    return judge_agreement(found, names, name or "test documents", is_multilabel=is_multilabel)
 
 
-def _widen(X: Any, model: Model) -> Any:
-    """Return vectors with as many columns as the model knows: a batch may lack the last ones."""
-    X.resize((X.shape[0], model.input.n_features))  # type: ignore[union-attr]
-    return X
+def compare_batch(model: Model, batch: Any, names: list[str]) -> Agreement:
+    """Compare the predictions for a batch of documents with its labels."""
+    if isinstance(batch, Texts):
+        documents = batch.texts
+    else:  # a batch may lack the last columns
+        documents = batch.X
+        documents.resize((batch.X.shape[0], model.input.n_features))  # type: ignore[union-attr]
+    return compare(make_targets(batch.labels or (), names), model.predict(documents), names)
 
 
 def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
-    """Return the content of the file of a model."""
+    """Return the bytes of the model file."""
     provenance = {
         "source": origin.source,
         "text_column": origin.text_column,
         "fingerprint": f"{svc.checksum_:016x}",
-        "n_documents": svc.survey_.n_documents,
+        "n_documents": svc.counts_.n_documents,
         "command": origin.command,
         "seed": svc.random_state,
         "versions": list_versions(),
@@ -269,10 +245,10 @@ def account_for_budget(
     n_bytes: int,
     where: str = "over the disk",
 ) -> RunRecord:
-    """Return the record of a run; ``where`` documents are that are trained on in rounds."""
-    survey, names = svc.survey_, model.classes_.tolist()
+    """Return the record of a run; ``where`` says where documents are if trained on in rounds."""
+    counts, names = svc.counts_, model.classes_.tolist()
     unit = "words" if svc.is_text_ else "features"
-    sizes = [survey.class_counts[name] for name in names]
+    sizes = [counts.class_counts[name] for name in names]
     return RunRecord(
         title=origin.source,
         headline=_write_headline(svc, unit, judgement, n_bytes),
@@ -283,9 +259,9 @@ def account_for_budget(
             fingerprint=f"{svc.checksum_:016x}",
             kind="multilabel" if svc.multilabel_ else "labels",
             unit=unit,
-            n_documents=survey.n_documents,
-            n_features=survey.n_words,
-            per_document=survey.per_document,
+            n_documents=counts.n_documents,
+            n_features=counts.n_words,
+            per_document=counts.per_document,
             n_skipped=origin.n_skipped,
             test_source=origin.test_source,
             n_test=None if judgement is None else judgement.n_documents,
@@ -326,17 +302,17 @@ def _describe(svc: BudgetedSVC, settings: Settings, where: str) -> dict[str, str
 def _write_headline(
     svc: BudgetedSVC, unit: str, judgement: JudgementRecord | None, n_bytes: int
 ) -> str:
-    survey, kept = svc.survey_, len(svc.features_)
+    counts, kept = svc.counts_, len(svc.features_)
     quality = "" if judgement is None else f": macro-F1 {write_share(judgement.macro_f1)}"
     return (
-        f"{kept:,} of {survey.n_words:,} {unit} ({kept / max(survey.n_words, 1):.1%}), "
-        f"{svc.reduced_.per_document:.0f} of {survey.per_document:.0f} in a document, trained on "
-        f"all {survey.n_documents:,}{quality}; model {write_size(n_bytes)}"
+        f"{kept:,} of {counts.n_words:,} {unit} ({kept / max(counts.n_words, 1):.1%}), "
+        f"{svc.reduced_.per_document:.0f} of {counts.per_document:.0f} in a document, trained on "
+        f"all {counts.n_documents:,}{quality}; model {write_size(n_bytes)}"
     )
 
 
 def _list_words(svc: BudgetedSVC, model: Model) -> list[WordsRecord]:
-    """Return the strongest words of each class; there are no cuts to be at the edge of."""
+    """Return the strongest words of each class."""
     names = np.array(model.feature_names_, object)
     row_names = model.classes_[-len(svc.coef_) :].tolist()
     return [
