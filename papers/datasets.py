@@ -48,7 +48,8 @@ class Split(NamedTuple):
     def trace(self, method: str = "mask", **options: Any) -> FeatureCurve:
         """Return the feature curve of the training documents on the test documents."""
         test = {"X_test": self.X_test, "y_test": self.Y_test}
-        return feature_curve(self.X, self.Y, method=method, **test, **options)
+        curve: FeatureCurve = feature_curve(self.X, self.Y, method=method, **test, **options)
+        return curve
 
 
 class Labelled(NamedTuple):

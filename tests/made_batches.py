@@ -8,12 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from spokeshave.budget.classes import Classes
-from spokeshave.budget.intake import TextIntake
 from spokeshave.budget.request import Request
 from spokeshave.budget.rounds import Objective
+from spokeshave.budget.row_batches import Batch, Classes, TextEncoder, to_offsets
 from spokeshave.budget.shards import ShardWriter
-from spokeshave.budget.store import Batch, count_up
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.estimator import DualLinearSVC, compute_costs
 from spokeshave.svm.solver import Stop
@@ -37,14 +35,14 @@ def documents(draw, max_size=12):
 def make_rows(rows, values):
     """Return a matrix of rows whose features stay in the order given."""
     indices, data = np.array([*chain(*rows)], np.int32), np.array([*chain(*values)], np.float32)
-    indptr = count_up(np.array([len(row) for row in rows], int))
+    indptr = to_offsets(np.array([len(row) for row in rows], int))
     return sparse.csr_matrix((data, indices, indptr), shape=(len(rows), N_FEATURES))
 
 
 def make_batch(X, labels, *, has_values=True):
     """Return the rows of a matrix, and the codes of their classes: a number each, or a tuple."""
     sets = [label if isinstance(label, tuple) else (label,) for label in labels]
-    ends = count_up(np.array([len(codes) for codes in sets], int))
+    ends = to_offsets(np.array([len(codes) for codes in sets], int))
     codes = np.array([code for codes in sets for code in codes], np.int32)
     values = X.data.astype(np.float32) if has_values else None
     return Batch(X.indptr.astype(np.int64), X.indices, values, ends, codes)
@@ -78,8 +76,8 @@ def to_dense(indptr, indices, values, n_features=N_FEATURES):
 
 def scan_texts(texts, labels, *, has_values=False):
     """Return the rows of some texts, whose words have numbers of the batch."""
-    intake = TextIntake(strip_markup=False, has_values=has_values)
-    return intake.scan(Texts(list(texts), list(labels)))
+    encoder = TextEncoder(strip_markup=False, has_values=has_values)
+    return encoder.scan(Texts(list(texts), list(labels)))
 
 
 def list_words(text):
@@ -122,16 +120,18 @@ def list_codes(y):
 def make_request(**options):
     """Return what is asked of a run, with the given options."""
 
-    def pose(names, codes, survey):
-        sizes = np.array([survey.class_counts[name] for name in names.tolist()], float)
+    def pose(names, codes, counts):
+        sizes = np.array([counts.class_counts[name] for name in names.tolist()], float)
         model = DualLinearSVC()
         prices = compute_costs(
-            model, names, sizes, survey.n_documents, len(codes) == len(names) > 2
+            model, names, sizes, counts.n_documents, len(codes) == len(names) > 2
         )
         return Objective(*prices, codes)
 
     defaults = {
         "memory": 1 << 50,
+        "is_text": True,
+        "is_multilabel": False,
         "svm": pose,
         "stop": Stop(1e-3, 1000),
         "by": "normal",
@@ -149,7 +149,7 @@ def make_request(**options):
     return Request(**{**defaults, **options})
 
 
-class Feed:
+class Stream:
     """Documents in memory that are read in batches of a size of their own."""
 
     name, position = "documents", 0

@@ -8,7 +8,7 @@ import dask
 from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
 
-from spokeshave.cluster.workers import LASTING
+from spokeshave.cluster.client import LASTING
 
 PATIENCE = 120  # seconds in which a worker that has died must be there again, on busy cores
 SETTING = {

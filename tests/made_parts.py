@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from spokeshave.cluster.spreading import Block, Spread
+from spokeshave.cluster.blocks import Block, Spread
 from spokeshave.corpus.documents import Texts
 from spokeshave.utils.validation import binarize, check_targets
 

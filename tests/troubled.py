@@ -8,18 +8,20 @@ from collections import Counter
 from contextlib import contextmanager
 
 from spokeshave import BudgetedSVC, DualLinearSVC
-from spokeshave.budget.request import Reporter
-from spokeshave.budget.room import Room
+from spokeshave.budget.estimator import fit_stream
+from spokeshave.budget.memory import AvailableMemory
 from spokeshave.corpus.stream import open_stream
+from spokeshave.utils.timing import Stopwatch
 
 AMPLE = 1 << 33
 OPTIONS = {"estimator": DualLinearSVC(tol=1e-5, max_iter=10_000, random_state=0)}
 
 
-class Observer(Reporter):
+class Observer(Stopwatch):
     """Counts how often each stage tells how far it is, and does what is asked at some point."""
 
     def __init__(self, point=None, action=None):
+        super().__init__()
         self.reached, self.said = Counter(), []
         self._stage, self._point, self._action = "", point and tuple(point), action
 
@@ -42,13 +44,15 @@ class Observer(Reporter):
 
 def fit(source, observer=None, **options):
     """Fit a model to a file or folder."""
-    with open_stream(source) as feed:
-        return BudgetedSVC(AMPLE, **OPTIONS | options).fit_feed(feed, observer or Observer())
+    observer = observer or Observer()
+    with open_stream(source) as stream:
+        svc = BudgetedSVC(AMPLE, **OPTIONS | options)
+        return fit_stream(svc, stream, observer, observer.say)
 
 
 def leave_room(free):
-    """Return what finds a room with so many bytes free, however many the process holds."""
-    return lambda memory: Room(AMPLE, AMPLE - free)
+    """Return what finds memory with so many bytes free, however many the process holds."""
+    return lambda memory: AvailableMemory(AMPLE, AMPLE - free)
 
 
 @contextmanager
@@ -56,7 +60,7 @@ def seams(setattr, *, in_rounds):
     """Let a run train over the disk, though there is memory enough, where that is asked for."""
     if in_rounds:
         setattr("spokeshave.budget.run.measure_resident", lambda: 2 * AMPLE)
-        setattr("spokeshave.budget.run.LEAST", 150_000)
+        setattr("spokeshave.budget.run.MINIMUM", 150_000)
     yield
 
 

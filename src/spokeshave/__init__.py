@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spokeshave.budget.curve import BudgetCurve, budget_curve
     from spokeshave.budget.estimator import BudgetedSVC
-    from spokeshave.budget.trade import BudgetCurve, budget_curve
     from spokeshave.curves.cuts import PAPER_FRACTIONS
     from spokeshave.curves.feature_curve import feature_curve
     from spokeshave.curves.learning_curve import LearningCurve, learning_curve
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from spokeshave.text.vectorizer import DocumentVectorizer
 
 _HOMES = {
-    "BudgetCurve": "budget.trade",
+    "BudgetCurve": "budget.curve",
     "BudgetedSVC": "budget.estimator",
-    "budget_curve": "budget.trade",
+    "budget_curve": "budget.curve",
     "PAPER_FRACTIONS": "curves.cuts",
     "BNSScaler": "shaping.bns",
     "Choice": "curves.result",

@@ -41,13 +41,13 @@ def runs(corpus):
     models = {}
     for name, (free, options, _) in CASES.items():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("spokeshave.budget.run.find_room", leave_room(free))
+            patch.setattr("spokeshave.budget.run.find_available", leave_room(free))
             models[name] = BudgetedSVC(**options, random_state=0).fit_files(corpus[0])
     return models
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_survey_counts_everything(runs, corpus, name):
+def test_the_first_pass_counts_everything(runs, corpus, name):
     _, X, vocabulary, labels = corpus
     plan = runs[name].plan_
     assert plan.n_documents == X.shape[0]
@@ -56,7 +56,7 @@ def test_the_survey_counts_everything(runs, corpus, name):
     assert plan.n_words == pytest.approx(len(vocabulary), rel=0.05)
     assert plan.matrix_bytes == pytest.approx(12 * X.nnz + 8 * X.shape[0], rel=0.01)
     names, counts = np.unique(labels, return_counts=True)
-    assert runs[name].survey_.class_counts == dict(zip(names.tolist(), counts, strict=True))
+    assert runs[name].counts_.class_counts == dict(zip(names.tolist(), counts, strict=True))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -105,20 +105,20 @@ def test_the_plan_is_in_words(runs):
 
 
 def test_the_subset_is_as_large_as_it_is_said_to_be(corpus, monkeypatch):
-    from spokeshave.budget import ranker
+    from spokeshave.budget import select
 
-    sizes, rank = [], ranker.rank_features
+    sizes, rank = [], select.rank_features
     monkeypatch.setattr(
-        ranker, "rank_features", lambda X, *a, **k: (sizes.append(X.shape[0]), rank(X, *a, **k))[1]
+        select, "rank_features", lambda X, *a, **k: (sizes.append(X.shape[0]), rank(X, *a, **k))[1]
     )
-    monkeypatch.setattr("spokeshave.budget.run.find_room", leave_room(4_000_000))
+    monkeypatch.setattr("spokeshave.budget.run.find_available", leave_room(4_000_000))
     model = BudgetedSVC(by="chi2", nonzeros_per_document=10, random_state=0).fit_files(corpus[0])
     assert sizes[0] > 0.8 * model.plan_.n_sampled  # a tenth is to judge by
 
 
 def test_a_subset_of_vectors_gives_estimates_as_well(corpus, monkeypatch):
     _, X, _, labels = corpus
-    monkeypatch.setattr("spokeshave.budget.run.find_room", leave_room(3_000_000))
+    monkeypatch.setattr("spokeshave.budget.run.find_available", leave_room(3_000_000))
     model = BudgetedSVC(nonzeros_per_document=8, random_state=0).fit(normalize(X), labels)
     assert model.plan_.n_sampled < 0.3 * X.shape[0]
     assert model.plan_.n_nonzeros == X.nnz

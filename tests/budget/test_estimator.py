@@ -25,6 +25,7 @@ from spokeshave import (
     rank_features,
     save_model,
 )
+from spokeshave.budget.estimator import fit_stream
 from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError
 from zipf import make_zipf, write_csv
@@ -205,7 +206,7 @@ def test_with_memory_enough_words_and_scores_are_those_of_the_vectorizer(corpus,
     assert (model.duality_gap_ <= TOL["tol"] * model.objective_).all()
     assert (model.predict(texts) == peer.predict(X)).mean() > 0.99
     np.testing.assert_allclose(model.decision_function(texts), peer.decision_function(X), atol=0.01)
-    assert model.survey_.n_documents == model.reduced_.n_documents == len(texts)
+    assert model.counts_.n_documents == model.reduced_.n_documents == len(texts)
     assert model.reduced_.n_nonzeros == X.nnz
 
 
@@ -239,7 +240,7 @@ def test_documents_may_be_empty_and_without_labels(tmp_path):
     model = BudgetedSVC(random_state=0).fit_files(path)
     assert model.multilabel_
     assert model.classes_.tolist() == ["ash", "oak"]
-    assert model.survey_.class_counts == {"ash": 3, "oak": 6}
+    assert model.counts_.class_counts == {"ash": 3, "oak": 6}
     assert model.predict([text for text, _ in rows[:3]]).tolist() == [[0, 1], [0, 0], [1, 1]]
 
 
@@ -435,7 +436,7 @@ def test_malformed_rows_may_be_left_out(tmp_path):
     with pytest.raises(CorpusError, match=r"trees\.csv, line 2: "):
         BudgetedSVC(random_state=0).fit_files(path)
     model = BudgetedSVC(random_state=0).fit_files(path, bad_rows="skip")
-    assert model.survey_.n_documents == 8
+    assert model.counts_.n_documents == 8
 
 
 @pytest.mark.parametrize("nonzeros", [None, 6])
@@ -471,8 +472,8 @@ def test_the_plan_is_told_where_that_is_asked_for(trees, capsys):
 
 
 def test_a_feed_is_what_fit_files_reads(trees):
-    with open_stream(trees) as feed:
-        first = BudgetedSVC(random_state=0).fit_feed(feed)
+    with open_stream(trees) as stream:
+        first = fit_stream(BudgetedSVC(random_state=0), stream)
     second = BudgetedSVC(random_state=0).fit_files(trees)
     np.testing.assert_array_equal(first.coef_, second.coef_)
 

@@ -20,17 +20,17 @@ import troubled
 from made_up import make_text
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
 from spokeshave.budget import rounds
-from spokeshave.budget.workplace import Workplace
 from spokeshave.errors import CorpusError
+from spokeshave.utils.checkpoint import WorkFolder
 from troubled import Observer, fit, kill, leave_room, seams
 from zipf import make_zipf, write_csv
 
-STAGES = ["surveying", "ranking", "reducing", "training"]
-FOLDERS = {"surveying": "survey", "ranking": "ranking", "reducing": "reduced"}
+STAGES = ["counting", "ranking", "reducing", "training"]
+FOLDERS = {"counting": "first_pass", "ranking": "selection", "reducing": "reduced"}
 # Where a run is stopped: in which stage, after how many steps of it, and whether it is over the
 # disk that it is trained.
 POINTS = [
-    ("surveying", 3, False),
+    ("counting", 3, False),
     ("ranking", 0, False),
     ("reducing", 3, False),
     ("training", 1, False),
@@ -103,7 +103,7 @@ def list_stages(work):
     if not work.exists():
         return set()
     names = {name for name in os.listdir(work) if not name.endswith(".json")}
-    assert names <= {"survey", "ranking", "reduced", "training"}
+    assert names <= {"first_pass", "selection", "reduced", "training"}
     return names
 
 
@@ -175,17 +175,17 @@ def test_a_run_that_was_killed_goes_on(killed, whole, texts, monkeypatch, name):
 
 
 def test_a_run_that_was_killed_as_it_cleared_up_can_be_repeated(source, work, whole, texts):
-    unlink, left = os.unlink, iter(range(10))
+    unlink, left, clear = os.unlink, iter(range(10)), WorkFolder.clear
 
     def fall_over(*arguments, **options):
         return kill() if next(left, 99) == 99 else unlink(*arguments, **options)
 
-    def watch_for_the_end(workplace):
+    def watch_for_the_end(work_folder):
         os.unlink = fall_over
-        shutil.rmtree(workplace.folder)
+        clear(work_folder)
 
     def die():
-        Workplace.clear = watch_for_the_end
+        WorkFolder.clear = watch_for_the_end
 
     assert fork(lambda: fit(source, Observer(("training", 1), die), folder=work)) == -signal.SIGKILL
     assert work.exists()
@@ -227,7 +227,7 @@ def test_a_run_goes_on_with_a_matrix(work):
         patch.setattr("spokeshave.budget.run.train_classes", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
-    assert list_stages(work) == {"survey", "ranking", "reduced"}
+    assert list_stages(work) == {"first_pass", "selection", "reduced"}
     np.testing.assert_array_equal(model.fit(X, y).coef_, whole.coef_)
     assert not work.exists()
 
@@ -294,8 +294,8 @@ def unlimited():
 
 
 FULL = [
-    ("surveying", 1_000, False),  # a few words
-    ("surveying", 50_000, False),
+    ("counting", 1_000, False),  # a few words
+    ("counting", 50_000, False),
     ("ranking", 1_000, False),
     ("reducing", 50_000, False),
     ("training", 1_000, True),
@@ -318,7 +318,7 @@ def test_a_full_disk_is_told_of_and_leaves_what_is_finished(
     assert not work.exists()
 
 
-@pytest.mark.parametrize("stage", ["surveying", "ranking", "reducing", "training"])
+@pytest.mark.parametrize("stage", ["counting", "ranking", "reducing", "training"])
 def test_a_full_disk_leaves_nothing_in_a_folder_without_a_name(
     source, temporary, unlimited, in_rounds, stage
 ):
@@ -336,7 +336,7 @@ def test_a_disk_that_will_be_too_small_is_found_out_before_it_is_full(
         sentence = rf"^{re.escape(str(work))}: [\d.]+ \w+ are going to be written there, and 1 KB"
         with pytest.raises(ValueError, match=sentence):
             fit(source, folder=work)
-    assert list_stages(work) == {"survey", "ranking"}
+    assert list_stages(work) == {"first_pass", "selection"}
     agree(fit(source, folder=work), whole[False], texts)
 
 
@@ -403,7 +403,7 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(source, work, opti
 
 def stop_at_reducing(options, source):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spokeshave.budget.run.reduce_feed", interrupt)
+        patch.setattr("spokeshave.budget.run.reduce_stream", interrupt)
         with pytest.raises(KeyboardInterrupt):
             BudgetedSVC(**options).fit_files(source)
 
@@ -422,7 +422,7 @@ def test_the_number_of_threads_is_no_other_run(source, work):
     stop_at(source, ("reducing", 1), KeyboardInterrupt, folder=work)
     observer = Observer()
     fit(source, observer, folder=work, n_jobs=2)
-    assert observer.reached["surveying"] == 0
+    assert observer.reached["counting"] == 0
 
 
 def test_two_runs_do_not_work_in_one_folder(source, work):
@@ -448,7 +448,7 @@ def test_too_little_memory_is_refused_with_what_is_needed(source):
 
 
 def test_what_is_said_to_be_needed_is_enough(source, monkeypatch):
-    monkeypatch.setattr("spokeshave.budget.room.measure_resident", lambda: 288_640_000)
+    monkeypatch.setattr("spokeshave.budget.memory.measure_resident", lambda: 288_640_000)
     with pytest.raises(ValueError, match="memory must be at least") as caught:
         BudgetedSVC("1MB").fit_files(source)
     floor = re.search(r"at least ([\d.]+ \w+)", str(caught.value))[1]
@@ -466,7 +466,7 @@ def test_more_memory_than_there_is_may_be_allowed(source):
 
 
 def test_a_subset_of_a_few_documents_is_still_enough(source, texts, monkeypatch):
-    monkeypatch.setattr("spokeshave.budget.run.find_room", leave_room(600_000))
+    monkeypatch.setattr("spokeshave.budget.run.find_available", leave_room(600_000))
     with seams(monkeypatch.setattr, in_rounds=True):
         model = fit(source)
     assert model.plan_.n_sampled < 500
@@ -520,7 +520,7 @@ def test_a_source_with_something_changed_that_no_size_or_time_tells(source, plac
     fit(source, **place)
 
 
-@pytest.mark.parametrize("point", [("surveying", 6), ("ranking", 0)])
+@pytest.mark.parametrize("point", [("counting", 6), ("ranking", 0)])
 def test_a_source_that_is_gone(source, place, temporary, texts, point):
     change_between(source, source.unlink, place, temporary, "trees.csv", point)
     write_csv(source, *texts)
@@ -571,7 +571,7 @@ def test_a_malformed_row_in_the_second_file(source, work, temporary, texts):
         model.fit_files([source, other])
     assert os.listdir(temporary) == []
     model.fit_files([source, other], bad_rows="skip")
-    assert model.survey_.n_documents == model.reduced_.n_documents == 1_900
+    assert model.counts_.n_documents == model.reduced_.n_documents == 1_900
     other.write_text(content)
     again = BudgetedSVC(random_state=0).fit_files([source, other])
     np.testing.assert_array_equal(again.coef_, model.coef_)

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
+import re
 
-from spokeshave.budget.memory import give_back, measure_installed, measure_resident
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spokeshave.budget import memory as memory_module
+from spokeshave.budget.memory import (
+    CELL,
+    MINIMUM,
+    RESERVE,
+    VALUE,
+    AvailableMemory,
+    Costs,
+    find_available,
+    find_reserve,
+    give_back,
+    measure_installed,
+    measure_resident,
+)
+from spokeshave.utils.formatting import parse_size
 
 
 def test_memory_that_is_filled_is_held_and_given_back():
@@ -19,3 +38,67 @@ def test_memory_that_is_filled_is_held_and_given_back():
 
 def test_no_more_is_held_than_there_is():
     assert 0 < measure_resident() < measure_installed()
+
+
+@pytest.fixture(params=[148_000_001, 150_000_000, 152_000_000])
+def resident(request, monkeypatch):
+    """Let the process hold a known amount of memory; return what it is taken for."""
+    monkeypatch.setattr(memory_module, "measure_resident", lambda: request.param)
+    return 152_000_000
+
+
+def test_what_is_held_and_what_is_spared_is_taken(resident):
+    for memory in (5 * 10**8, 10**10):
+        found = find_available(memory)
+        assert found == AvailableMemory(memory, resident + find_reserve(memory))
+        assert found.free == memory - resident - max(RESERVE, memory // 16)
+
+
+def test_the_least_budget_is_enough_and_one_byte_less_is_not(resident):
+    least = resident + RESERVE + MINIMUM
+    assert find_available(least).free == MINIMUM
+    with pytest.raises(ValueError, match=r"memory must be at least 216.0 MB"):
+        find_available(least - 1)
+
+
+def test_too_small_a_budget_is_told_one_that_is_enough(resident):
+    sentence = r"memory must be at least .*: the process holds 152.0 MB .* Got 100.0 MB instead"
+    with pytest.raises(ValueError, match=sentence) as caught:
+        find_available(10**8)
+    told = str(caught.value).removeprefix("memory must be at least ").split(":")[0]
+    assert find_available(parse_size(told)).free >= MINIMUM
+
+
+@pytest.mark.parametrize("held", [100_000_000, 840_000_000, 905_000_000, 10**10 + 1])
+def test_what_is_told_is_enough_however_much_is_held(monkeypatch, held):
+    monkeypatch.setattr(memory_module, "measure_resident", lambda: held)
+    with pytest.raises(ValueError, match="memory must be at least") as caught:
+        find_available(10**6)
+    told = re.search(r"at least ([\d.]+ \w+)", str(caught.value))[1]
+    assert find_available(parse_size(told)).free >= MINIMUM
+
+
+COSTS = st.builds(Costs, st.integers(1, 1000), st.integers(1, 64), st.booleans())
+
+
+@given(COSTS)
+def test_more_classes_and_more_threads_cost_no_less(costs):
+    more = costs._replace(n_rows=costs.n_rows + 1), costs._replace(n_threads=costs.n_threads + 1)
+    for name in ("cell", "row", "swept_row", "feature", "swept_feature"):
+        assert all(getattr(costs, name) <= getattr(other, name) for other in more)
+
+
+@given(COSTS)
+def test_shared_passes_cost_more_than_those_of_one_class(costs):
+    assert costs.swept_row > costs.row > 0
+    assert costs.swept_feature > costs.feature > 0
+
+
+@given(COSTS)
+def test_no_more_classes_are_busy_than_there_are(costs):
+    assert 1 <= costs.n_busy <= min(costs.n_rows, costs.n_threads)
+
+
+def test_values_cost_as_much_as_numbers_of_features():
+    assert Costs(3, 1, has_values=False).cell == CELL
+    assert Costs(3, 1, has_values=True).cell == CELL + VALUE

@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from made_batches import make_batch
-from spokeshave.budget.costs import Costs
+from spokeshave.budget.counts import count_rows
+from spokeshave.budget.memory import AvailableMemory, Costs
 from spokeshave.budget.plan import (
     PACKED,
     WORD,
     Cut,
-    count_bearable,
+    count_affordable,
     count_fitting,
     make_plan,
     measure_disk,
 )
-from spokeshave.budget.room import Room
 from spokeshave.budget.sample import Sample
-from spokeshave.budget.survey import survey_rows
 
 COSTS = st.builds(Costs, st.integers(1, 50), st.integers(1, 8), st.booleans())
 RATES = st.lists(st.floats(0, 1), max_size=40).map(lambda rates: np.cumsum(np.array(rates, float)))
@@ -40,7 +39,7 @@ def test_so_many_features_fit_and_one_more_does_not(per_document, n_documents, f
         training = n_documents * costs.row + cells + n_kept * (costs.feature + WORD)
         return max(training, n_kept * (PACKED * costs.n_rows + 2 * WORD))
 
-    n_fitting = count_fitting(per_document, n_documents, Room(free, 0), costs)
+    n_fitting = count_fitting(per_document, n_documents, AvailableMemory(free, 0), costs)
     assert 0 <= n_fitting <= len(per_document)
     if n_fitting:
         assert measure(n_fitting) <= free * (1 + 1e-9)
@@ -51,19 +50,21 @@ def test_so_many_features_fit_and_one_more_does_not(per_document, n_documents, f
 @given(RATES, N_DOCUMENTS, FREE, st.integers(0, 10**6), COSTS)
 def test_more_memory_holds_no_fewer_features(per_document, n_documents, free, more, costs):
     counts = [
-        count_fitting(per_document, n_documents, Room(memory, 0), costs)
+        count_fitting(per_document, n_documents, AvailableMemory(memory, 0), costs)
         for memory in (free, free + more)
     ]
     assert counts[0] <= counts[1]
-    assert counts[0] >= count_fitting(per_document, n_documents + 1, Room(free, 0), costs)
+    assert counts[0] >= count_fitting(
+        per_document, n_documents + 1, AvailableMemory(free, 0), costs
+    )
 
 
 @given(st.integers(1, 10**6), FREE, st.integers(0, 10**6), COSTS)
 def test_features_that_can_be_borne_take_half_the_memory(n_ranked, free, more, costs):
-    n_bearable = count_bearable(n_ranked, Room(free, 0), costs)
+    n_bearable = count_affordable(n_ranked, AvailableMemory(free, 0), costs)
     assert 1 <= n_bearable <= n_ranked
     assert n_bearable == 1 or 2 * n_bearable * (costs.feature + WORD) <= free
-    assert n_bearable <= count_bearable(n_ranked, Room(free + more, 0), costs)
+    assert n_bearable <= count_affordable(n_ranked, AvailableMemory(free + more, 0), costs)
 
 
 def plan_for(limit, free, seed=0):
@@ -71,10 +72,14 @@ def plan_for(limit, free, seed=0):
     rng = np.random.default_rng(seed)
     X = sparse.csr_matrix(rng.integers(0, 2, size=(200, 12)).astype(float))
     labels = (np.arange(200) % 3).tolist()
-    sample = Sample(limit, seed=0, has_values=True, lexicon=None, n_threads=1)
+    sample = Sample(limit, seed=0, has_values=True, words=None, n_threads=1)
     sample.add(make_batch(X, labels), 3)
-    survey = survey_rows(X.indices, 200, labels)
-    return X, sample, make_plan(survey, sample, Room(free + 1000, 1000), Costs(3, 1, True))
+    counts = count_rows(X.indices, 200, labels)
+    return (
+        X,
+        sample,
+        make_plan(counts, sample, AvailableMemory(free + 1000, 1000), Costs(3, 1, True)),
+    )
 
 
 def test_a_collection_that_fits_is_planned_to_stay_whole():

@@ -14,7 +14,7 @@ from made_batches import divide, list_codes, pose_svc, write_batches
 from made_up import TIGHT, make_targets, make_text
 from spokeshave import DualLinearSVC
 from spokeshave.budget import rounds
-from spokeshave.budget.costs import GATHERED
+from spokeshave.budget.memory import GATHERED
 from spokeshave.budget.rounds import Setting, train_classes
 from spokeshave.budget.shards import list_shards
 from spokeshave.kernels.descent import advance, judge
@@ -26,7 +26,7 @@ AT_ONCE = 6  # documents that are written at a time
 SOME, FEW, ALL = 6_000, 1_500, 10**9  # bytes for about thirty of ninety documents, for seven, all
 
 
-class Collection:
+class Dataset:
     """Documents in memory and on the disk, and an SVM for them."""
 
     def __init__(self, folder, X, y, *, has_values=True, **options):
@@ -38,12 +38,12 @@ class Collection:
         batches = divide(self.X, list_codes(y), bounds, has_values=has_values)
         write_batches(self.place, batches, has_values=has_values)
 
-    def set_up(self, *, most=150, room=SOME, tol=1e-3, max_rounds=1000, **options):
+    def set_up(self, *, most=150, capacity=SOME, tol=1e-3, max_rounds=1000, **options):
         norm = None if self.has_values else "l2"
         defaults = {"seed": 0, "n_jobs": 1, "report": lambda share: None}
         return Setting(
             shards=list_shards(self.place, norm, most),
-            room=room,
+            capacity=capacity,
             folder=self.training,
             n_features=self.X.shape[1],
             stop=Stop(tol, max_rounds),
@@ -104,18 +104,18 @@ def require_optimum(collection, weights, tol=1e-3):
 def test_many_ranges_and_a_small_room_reach_the_optimum_in_memory(
     tmp_path, loss, kind, class_weight
 ):
-    collection = Collection(tmp_path, *make_targets(kind), loss=loss, class_weight=class_weight)
+    collection = Dataset(tmp_path, *make_targets(kind), loss=loss, class_weight=class_weight)
     weights = collection.train(most=250)
     assert weights.n_rounds > 1
     require_optimum(collection, weights)
 
 
 @LOSSES
-@pytest.mark.parametrize(("most", "room"), [(1, SOME), (250, 2 * FEW), (400, SOME), (400, ALL)])
-def test_the_gap_is_what_coefficients_and_duals_say(tmp_path, loss, most, room):
-    collection = Collection(tmp_path, *make_text(3, n=60), loss=loss)
+@pytest.mark.parametrize(("most", "capacity"), [(1, SOME), (250, 2 * FEW), (400, SOME), (400, ALL)])
+def test_the_gap_is_what_coefficients_and_duals_say(tmp_path, loss, most, capacity):
+    collection = Dataset(tmp_path, *make_text(3, n=60), loss=loss)
     read_duals = collection.keep_duals(tmp_path / "kept")
-    weights = collection.train(most=most, room=room)
+    weights = collection.train(most=most, capacity=capacity)
     coef, intercept, primal, gap = measure(collection, read_duals())
     np.testing.assert_allclose(weights.coef, coef, atol=1e-9)
     np.testing.assert_allclose(weights.intercept, intercept, atol=1e-9)
@@ -125,11 +125,11 @@ def test_the_gap_is_what_coefficients_and_duals_say(tmp_path, loss, most, room):
 
 
 @LOSSES
-@pytest.mark.parametrize("room", [SOME, ALL])
-def test_documents_without_values_reach_the_optimum(tmp_path, loss, room):
+@pytest.mark.parametrize("capacity", [SOME, ALL])
+def test_documents_without_values_reach_the_optimum(tmp_path, loss, capacity):
     X, y = make_text(3, is_binary=True)
-    collection = Collection(tmp_path, X, y, has_values=False, loss=loss)
-    require_optimum(collection, collection.train(room=room))
+    collection = Dataset(tmp_path, X, y, has_values=False, loss=loss)
+    require_optimum(collection, collection.train(capacity=capacity))
 
 
 @LOSSES
@@ -139,7 +139,7 @@ def test_one_range_reaches_the_same_optimum(tmp_path, loss, kind, has_values):
     X, y = make_targets(kind)
     if not has_values:
         X, _ = make_text(2 if kind == "binary" else 3, is_binary=True)
-    collection = Collection(tmp_path, X, y, has_values=has_values, loss=loss)
+    collection = Dataset(tmp_path, X, y, has_values=has_values, loss=loss)
     weights = collection.train(most=10**9)
     assert weights.n_rounds == 0
     assert not collection.training.exists()
@@ -151,7 +151,7 @@ def test_one_range_reaches_the_same_optimum(tmp_path, loss, kind, has_values):
     "options", [{"fit_intercept": False}, {"intercept_scaling": 5.0}, {"C": 0.1}, {"C": 10.0}]
 )
 def test_options_of_the_svm_are_heeded(tmp_path, loss, options):
-    collection = Collection(tmp_path, *make_text(2), loss=loss, **options)
+    collection = Dataset(tmp_path, *make_text(2), loss=loss, **options)
     require_optimum(collection, collection.train())
 
 
@@ -168,14 +168,14 @@ def test_what_is_gathered_fits_in_the_room(tmp_path, monkeypatch, has_values, n_
 
     monkeypatch.setattr(rounds, "advance", advance_and_tell)
     X, y = make_text(3, is_binary=not has_values)
-    collection = Collection(tmp_path, X, y, has_values=has_values)
-    collection.train(room=SOME, n_jobs=n_jobs)
+    collection = Dataset(tmp_path, X, y, has_values=has_values)
+    collection.train(capacity=SOME, n_jobs=n_jobs)
     assert SOME // 2 < n_jobs * max(sizes) < SOME + 500
 
 
 @LOSSES
-@pytest.mark.parametrize("room", [FEW, ALL])
-def test_only_documents_that_do_not_rest_are_descended_on(tmp_path, monkeypatch, loss, room):
+@pytest.mark.parametrize("capacity", [FEW, ALL])
+def test_only_documents_that_do_not_rest_are_descended_on(tmp_path, monkeypatch, loss, capacity):
     sizes = []
 
     def advance_and_look(rows, task, bias, beta, w, b, margins, *arguments):
@@ -186,17 +186,17 @@ def test_only_documents_that_do_not_rest_are_descended_on(tmp_path, monkeypatch,
         return advance(rows, task, bias, beta, w, b, margins, *arguments)
 
     monkeypatch.setattr(rounds, "advance", advance_and_look)
-    collection = Collection(tmp_path, *make_text(2), loss=loss)
-    collection.train(room=room, tol=0.01)
+    collection = Dataset(tmp_path, *make_text(2), loss=loss)
+    collection.train(capacity=capacity, tol=0.01)
     assert min(sizes) > 0
 
 
 @LOSSES
 def test_room_for_next_to_nothing_takes_longer_but_gets_there(tmp_path, loss):
-    collection = Collection(tmp_path, *make_text(2, n=40), loss=loss)
-    with_room = collection.train(room=ALL, tol=0.01)
+    collection = Dataset(tmp_path, *make_text(2, n=40), loss=loss)
+    with_room = collection.train(capacity=ALL, tol=0.01)
     (collection.training / "0.npz").unlink()
-    without = collection.train(room=0, tol=0.01)
+    without = collection.train(capacity=0, tol=0.01)
     assert without.n_rounds > with_room.n_rounds
     require_optimum(collection, without, 0.01)
 
@@ -206,7 +206,7 @@ def test_room_for_next_to_nothing_takes_longer_but_gets_there(tmp_path, loss):
 def test_documents_without_features_count_as_errors_do(tmp_path, loss, fit_intercept):
     X, y = make_text(2)
     X = sparse.csr_matrix(X.multiply(np.arange(len(y))[:, None] % 5 > 0))
-    collection = Collection(tmp_path, X, y, loss=loss, fit_intercept=fit_intercept)
+    collection = Dataset(tmp_path, X, y, loss=loss, fit_intercept=fit_intercept)
     require_optimum(collection, collection.train())
 
 
@@ -215,7 +215,7 @@ def test_documents_without_features_count_as_errors_do(tmp_path, loss, fit_inter
 def test_classes_of_no_document_and_of_every_one_are_trained(tmp_path, loss, most):
     X, y = make_text(2)
     Y = np.column_stack([np.zeros_like(y), y, np.ones_like(y)])
-    collection = Collection(tmp_path, X, Y, loss=loss)
+    collection = Dataset(tmp_path, X, Y, loss=loss)
     weights = collection.train(most=most)
     require_optimum(collection, weights)
     scores = collection.X @ weights.coef.T + weights.intercept
@@ -225,12 +225,12 @@ def test_classes_of_no_document_and_of_every_one_are_trained(tmp_path, loss, mos
 
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_threads_come_to_the_same_optimum(tmp_path, n_jobs):
-    collection = Collection(tmp_path, *make_text(3))
+    collection = Dataset(tmp_path, *make_text(3))
     require_optimum(collection, collection.train(n_jobs=n_jobs))
 
 
 def test_the_same_seed_gives_the_same_weights(tmp_path):
-    collection = Collection(tmp_path, *make_text(3))
+    collection = Dataset(tmp_path, *make_text(3))
     one = collection.train(seed=5)
     for path in collection.training.iterdir():
         path.unlink()
@@ -240,7 +240,7 @@ def test_the_same_seed_gives_the_same_weights(tmp_path):
 @pytest.mark.parametrize("most", [150, 10**9])
 def test_the_share_of_classes_that_is_done_is_reported(tmp_path, most):
     shares = []
-    Collection(tmp_path, *make_text(4)).train(most=most, report=shares.append)
+    Dataset(tmp_path, *make_text(4)).train(most=most, report=shares.append)
     assert shares == [0.25, 0.5, 0.75, 1.0]
 
 
@@ -260,7 +260,7 @@ def kill_after(patch, n_rounds):
 @pytest.mark.parametrize(("n_rounds", "most"), [(1, 150), (2, 60), (7, 400)])
 def test_a_run_that_was_killed_goes_on_from_there(tmp_path, loss, n_rounds, most):
     """Also where the ranges are others: there may be more memory now, or less."""
-    collection = Collection(tmp_path, *make_text(3, n=60), loss=loss)
+    collection = Dataset(tmp_path, *make_text(3, n=60), loss=loss)
     with pytest.MonkeyPatch.context() as patch:
         kill_after(patch, n_rounds)
         with pytest.raises(KeyboardInterrupt):
@@ -272,25 +272,25 @@ def test_a_run_that_was_killed_goes_on_from_there(tmp_path, loss, n_rounds, most
 
 
 def test_what_a_killed_run_has_descended_is_not_lost(tmp_path):
-    collection = Collection(tmp_path, *make_text(2))
-    n_rounds = collection.train(room=FEW).n_rounds
+    collection = Dataset(tmp_path, *make_text(2))
+    n_rounds = collection.train(capacity=FEW).n_rounds
     (collection.training / "0.npz").unlink()
     with pytest.MonkeyPatch.context() as patch:
         kill_after(patch, n_rounds - 2)
         with pytest.raises(KeyboardInterrupt):
-            collection.train(room=FEW)
-    assert collection.train(room=FEW).n_rounds < n_rounds / 2
+            collection.train(capacity=FEW)
+    assert collection.train(capacity=FEW).n_rounds < n_rounds / 2
 
 
 def test_a_dual_that_was_begun_and_not_filled_is_taken_for_zeros(tmp_path):
-    collection = Collection(tmp_path, *make_text(2))
+    collection = Dataset(tmp_path, *make_text(2))
     collection.training.mkdir()
     (collection.training / "0.dual").touch()
     require_optimum(collection, collection.train())
 
 
 def test_finished_classes_are_read_back_and_not_trained_again(tmp_path, monkeypatch):
-    collection = Collection(tmp_path, *make_text(3))
+    collection = Dataset(tmp_path, *make_text(3))
     trained = collection.train()
     for kernel in ("judge", "advance", "polish"):
         monkeypatch.setattr(rounds, kernel, None)
@@ -302,10 +302,10 @@ def test_finished_classes_are_read_back_and_not_trained_again(tmp_path, monkeypa
 
 @LOSSES
 def test_stopping_early_warns_and_tells_the_gap_there_is(tmp_path, loss):
-    collection = Collection(tmp_path, *make_text(3), loss=loss)
+    collection = Dataset(tmp_path, *make_text(3), loss=loss)
     read_duals = collection.keep_duals(tmp_path / "kept")
-    with pytest.warns(ConvergenceWarning, match="Stopped after max_iter=2 passes .* tol=1e-09"):
-        weights = collection.train(room=FEW, tol=1e-9, max_rounds=2)
+    with pytest.warns(ConvergenceWarning, match="stopped after max_iter=2 passes .* tol=1e-09"):
+        weights = collection.train(capacity=FEW, tol=1e-9, max_rounds=2)
     coef, _, primal, gap = measure(collection, read_duals())
     np.testing.assert_allclose(weights.coef, coef, atol=1e-9)
     np.testing.assert_allclose(weights.objective, primal)

@@ -21,7 +21,7 @@ from made_batches import (
     to_dense,
     write_batches,
 )
-from spokeshave.budget.shards import ShardWriter, list_shards, set_lengths
+from spokeshave.budget.shards import ShardWriter, list_shards, make_rows
 from spokeshave.kernels.descent import score
 
 BOUNDS = st.lists(st.integers(0, 12), max_size=5)
@@ -140,11 +140,9 @@ def test_training_on_a_range_leaves_the_files_alone(tmp_path, rng):
 @given(documents())
 def test_lengths_equal_those_of_dense_rows(has_values, norm, collection):
     X, _ = collection
-    n = X.shape[0]
-    scale, squared_length = np.ones(n), np.empty(n)
     values = X.data if has_values else None
-    set_lengths(X.indptr.astype(np.uint64), values, norm, scale, squared_length)
+    found = make_rows(X.indptr.astype(np.uint64), X.indices, values, norm)
     rows = X.toarray().astype(float) if has_values else (X.toarray() != 0).astype(float)
     expected = expect(X, norm, has_values)
-    np.testing.assert_allclose(rows * scale[:, None], expected, rtol=1e-6)
-    np.testing.assert_allclose(squared_length, (expected**2).sum(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(rows * found.scale[:, None], expected, rtol=1e-6)
+    np.testing.assert_allclose(found.squared_length, (expected**2).sum(axis=1), rtol=1e-6)

@@ -29,12 +29,12 @@ KILLED = """
 import os
 from spokeshave.budget import run
 from spokeshave.cli import main
-reduce = run.reduce_feed
+reduce = run.reduce_stream
 def kill(*arguments):
     if any("trees.work" in str(argument) for argument in arguments):
         os.kill(os.getpid(), 9)
     return reduce(*arguments)
-run.reduce_feed = kill
+run.reduce_stream = kill
 main()
 """
 
@@ -184,7 +184,7 @@ def test_folders_for_machines(call, trees, write_folders):
     assert found["settings"]["ranked by"] == "chi2"
     assert found["settings"]["value of a word"] == "tfidf"
     assert found["settings"]["C"] == "0.5"
-    assert set(found["seconds"]) >= {"surveying", "ranking", "reducing", "training", "judging it"}
+    assert set(found["seconds"]) >= {"counting", "ranking", "reducing", "training", "judging it"}
     assert found["files"]["model"] == "x.model"
     assert sorted(os.listdir()) == ["trees", "x.html", "x.model", "x.run.json"]
 
@@ -251,7 +251,7 @@ def test_a_command_that_is_killed_leaves_its_work(killed):
     folder, _ = killed
     assert os.listdir(folder) == ["trees.work"]
     names = set(os.listdir(folder / "trees.work"))
-    assert {"run.json", "survey", "ranking"} <= names
+    assert {"run.json", "first_pass", "selection"} <= names
     assert "reduced" not in names
 
 

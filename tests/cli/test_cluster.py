@@ -21,7 +21,8 @@ from spokeshave import load_model
 from spokeshave.cli import run as run_here
 from spokeshave.cli.fit import name_parts
 from spokeshave.cli.progress import Steps
-from spokeshave.cluster import connect, workers
+from spokeshave.cluster import client as client_module
+from spokeshave.cluster import connect
 from spokeshave.jobs.record import read_record
 
 QUICK = ("--cuts", "0.1,0.5,1")
@@ -260,7 +261,7 @@ def test_addresses_that_are_none(refuse, monkeypatch, fitted, parts, address):
 
 def test_an_address_where_there_is_no_scheduler(refuse, monkeypatch, parts):
     monkeypatch.setattr("spokeshave.cluster.connect", connect)
-    monkeypatch.setattr(workers, "TIMEOUT", "200ms")
+    monkeypatch.setattr(client_module, "TIMEOUT", "200ms")
     sentence = refuse("fit", parts, address="tcp://127.0.0.1:1")
     assert sentence == (
         "tcp://127.0.0.1:1: there is no scheduler there (OSError); give the address that dask "
@@ -274,7 +275,7 @@ def test_workers_that_die_one_after_the_other_are_one_sentence(refuse, monkeypat
 
     monkeypatch.setattr("spokeshave.cluster.connect", connect)
     monkeypatch.setattr("spokeshave.cluster.fit_on_cluster", lose)
-    monkeypatch.setattr(workers, "_find", nullcontext)
+    monkeypatch.setattr(client_module, "_find", nullcontext)
     sentence = refuse("fit", parts, address="tcp://host:8786")
     assert sentence.startswith("The cluster lost 4 workers one after the other at the same task, ")
 

@@ -14,8 +14,8 @@ from made_parts import spread_blocks, write_parts
 from made_up import make_targets, make_text
 from spokeshave import DualLinearSVC, feature_curve
 from spokeshave.cluster import curves
+from spokeshave.cluster.blocks import spread_documents
 from spokeshave.cluster.curves import CLASSES, curve_on_cluster, plan_groups
-from spokeshave.cluster.spreading import spread_documents
 from spokeshave.corpus.documents import Texts
 from spokeshave.metrics import MEASURES
 from spokeshave.text.vectorizer import DocumentVectorizer

@@ -9,27 +9,26 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from made_parts import make_collection
-from spokeshave.budget.rounds import Objective, pose
-from spokeshave.budget.store import Batch
-from spokeshave.cluster.blocks import encode
+from spokeshave.budget.rounds import Objective, pick
+from spokeshave.budget.row_batches import Batch, Classes
+from spokeshave.budget.shards import make_block
+from spokeshave.cluster.client import submit
 from spokeshave.cluster.rounds import (
     Setting,
     begin,
     descend,
     join_picked,
-    pick,
     train_in_rounds,
 )
-from spokeshave.cluster.shards import join_blocks, make_block
-from spokeshave.cluster.shelf import put_up, shelve, shelving, take_down
+from spokeshave.cluster.shards import join_blocks
+from spokeshave.cluster.spill import add_folder, remove_folder, spill, spilling
 from spokeshave.cluster.training import train_share
-from spokeshave.cluster.workers import submit
 from spokeshave.kernels.descent import Task, add_up, measure, score
 from spokeshave.svm.solver import Stop
 from spokeshave.text.vectorizer import DocumentVectorizer
 
 N_CLASSES = 3
-ROOM = 12_000  # bytes: for about half of the documents
+CAPACITY = 12_000  # bytes: for about half of the documents
 EDGES = {1: [], 3: [40, 41], 7: [1, 2, 30, 55, 56, 89]}  # of blocks
 PIECE = 16  # documents of a block that are together
 
@@ -55,7 +54,8 @@ def make_piece(documents, first, last):
     """Return some documents as they are trained on."""
     X, labels, has_values = documents
     rows = X[first:last]
-    ends, codes = encode(labels[first:last], [f"class {k}" for k in range(N_CLASSES)])
+    classes = Classes([f"class {k}" for k in range(N_CLASSES)], is_closed=True)
+    ends, codes = classes.encode(labels[first:last])
     values = rows.data.astype(np.float32) if has_values else None
     batch = Batch(rows.indptr, rows.indices.astype(np.uint32), values, ends, codes)
     return make_block(batch, "l2")
@@ -69,14 +69,14 @@ def train(
     stop,
     n_at_once=2,
     say=lambda sentence: None,
-    room=ROOM,
+    capacity=CAPACITY,
 ):
     """Train on documents in so many blocks, in rounds."""
     blocks = split(documents, n_blocks)
     sizes = [sum(piece.rows.indices.size for piece in block) for block in blocks]
-    with shelving(client) as shelf:
-        futures = [submit(client, shelve, shelf, block) for block in blocks]
-        setting = Setting(documents[0].shape[1], stop, 0, room, shelf, n_at_once)
+    with spilling(client) as folder:
+        futures = [submit(client, spill, folder, block) for block in blocks]
+        setting = Setting(documents[0].shape[1], stop, 0, capacity, folder, n_at_once)
         return train_in_rounds(client, futures, sizes, objective, setting, lambda share: None, say)
 
 
@@ -86,14 +86,16 @@ def make_objective(ridge=0.0):
     return Objective(box, ridge * ones, 1.0, np.arange(N_CLASSES))
 
 
-@pytest.mark.parametrize(("n_blocks", "room"), [*((n, ROOM) for n in EDGES), (7, ROOM // 2)])
+@pytest.mark.parametrize(
+    ("n_blocks", "capacity"), [*((n, CAPACITY) for n in EDGES), (7, CAPACITY // 2)]
+)
 @pytest.mark.parametrize("ridge", [0.0, 0.5], ids=["hinge", "squared hinge"])
-def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n_blocks, room):
-    tol = 1e-4 if room == ROOM else 1e-3  # a small room takes many rounds
+def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n_blocks, capacity):
+    tol = 1e-4 if capacity == CAPACITY else 1e-3  # a small capacity takes many rounds
     objective, stop = make_objective(ridge), Stop(tol, 200)
-    weights = train(client, documents, n_blocks, objective, stop, room=room)
-    with shelving(client) as shelf:
-        futures = [submit(client, shelve, shelf, block) for block in split(documents, 3)]
+    weights = train(client, documents, n_blocks, objective, stop, capacity=capacity)
+    with spilling(client) as folder:
+        futures = [submit(client, spill, folder, block) for block in split(documents, 3)]
         whole = submit(client, join_blocks, futures).result()
     coef, intercept, primal, gap = train_share(
         whole,
@@ -111,15 +113,15 @@ def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n
     assert (distance <= most + 1e-9).all()
 
 
-@pytest.mark.parametrize("room", [1, ROOM // 4, 10 * ROOM], ids=["none", "some", "all"])
+@pytest.mark.parametrize("capacity", [1, CAPACITY // 4, 10 * CAPACITY], ids=["none", "some", "all"])
 @pytest.mark.parametrize("ridge", [0.0, 0.5], ids=["hinge", "squared hinge"])
-def test_weights_after_a_step_are_those_of_the_duals(documents, ridge, room, tmp_path):
-    put_up("shelf-of-a-test", tmp_path)
+def test_weights_after_a_step_are_those_of_the_duals(documents, ridge, capacity, tmp_path):
+    add_folder("spill-of-a-test", tmp_path)
     objective, n_features = make_objective(ridge), documents[0].shape[1]
-    setting = Setting(n_features, Stop(1e-4, 200), 0, room, "shelf-of-a-test", 1)
+    setting = Setting(n_features, Stop(1e-4, 200), 0, capacity, "spill-of-a-test", 1)
     blocks = split(documents, 7)
     everything = [pick_all(piece, objective) for block in blocks for piece in block]
-    picked = [shelve(setting.shelf, [pick_all(piece, objective) for piece in b]) for b in blocks]
+    picked = [spill(setting.folder, [pick_all(piece, objective) for piece in b]) for b in blocks]
     start = begin(setting)
     step = descend(picked, start, objective, 0, 1e-6, setting, 1)
     normal, *duals = step
@@ -141,13 +143,13 @@ def test_weights_after_a_step_are_those_of_the_duals(documents, ridge, room, tmp
     )
     assert after < 0.25 * before
     del picked, start, step
-    take_down("shelf-of-a-test")
+    remove_folder("spill-of-a-test")
 
 
 def pick_all(piece, objective):
     """Return all documents of a piece, before any step."""
     nothing = np.zeros(piece.n_documents)
-    y = pose(objective, piece, 0).y
+    y = piece.find_class(int(objective.codes[0]))
     return pick(piece.rows, y, nothing, nothing, np.arange(piece.n_documents))
 
 
@@ -159,7 +161,7 @@ def test_classes_side_by_side_do_not_matter(client, documents):
 
 
 def test_rounds_that_run_out_are_told_of(client, documents):
-    with pytest.warns(ConvergenceWarning, match="Stopped after max_iter=1 passes"):
+    with pytest.warns(ConvergenceWarning, match="stopped after max_iter=1 passes"):
         train(client, documents, 3, make_objective(), Stop(1e-9, 1))
 
 

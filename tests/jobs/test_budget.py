@@ -12,9 +12,9 @@ from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
 from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError
 from spokeshave.jobs.budget import (
-    Divided,
     Files,
-    judge_feed,
+    HoldOutStream,
+    evaluate_stream,
     list_budget_steps,
     make_budgeted,
     run_budgeted,
@@ -189,8 +189,8 @@ def test_documents_may_be_held_out(folder, texts):
     assert record.model.judgement.judged_on == "held-out documents"
     assert sum(each.n_documents for each in record.classes) == record.data.n_documents
     with open_stream(folder / "trees.csv") as supply:
-        feed = Divided(supply, 0.25, 0, is_test=True)
-        held = [text for batch in feed.read_batches() for text in batch.texts]
+        stream = HoldOutStream(supply, 0.25, 0, is_test=True)
+        held = [text for batch in stream.read_batches() for text in batch.texts]
     assert len(held) == record.data.n_test
     assert set(held) <= set(texts[0])
 
@@ -200,16 +200,16 @@ def test_a_supply_is_divided_whatever_the_size_of_the_batches(folder, texts):
     with open_stream(folder / "trees.csv") as supply:
         for is_test in (False, True):
             for size in (7, 1_000):
-                feed = Divided(supply, 0.3, 5, is_test=is_test)
-                batches = list(feed.read_batches(size))
+                stream = HoldOutStream(supply, 0.3, 5, is_test=is_test)
+                batches = list(stream.read_batches(size))
                 found = [
                     pair
                     for batch in batches
                     for pair in zip(batch.texts, batch.labels, strict=True)
                 ]
                 assert sides.setdefault(is_test, found) == found
-        other = Divided(supply, 0.3, 6, is_test=False)
-        assert other.stamps != feed.stamps
+        other = HoldOutStream(supply, 0.3, 6, is_test=False)
+        assert other.stamps != stream.stamps
         assert [text for batch in other.read_batches() for text in batch.texts] != [
             text for text, _ in sides[False]
         ]
@@ -227,7 +227,7 @@ def test_vectors_are_divided_as_texts_are(folder):
 
 
 def divide(supply):
-    return Divided(supply, 0.3, 5, is_test=True).read_batches(100)
+    return HoldOutStream(supply, 0.3, 5, is_test=True).read_batches(100)
 
 
 def test_vectors_make_a_model_of_vectors(folder):
@@ -259,8 +259,8 @@ def test_two_classes_have_one_row_of_weights(folder, texts, tmp_path):
 
 def test_classes_that_a_model_does_not_know_are_errors(finished, tmp_path):
     path = write_csv(tmp_path / "other.csv", ["aa ab", "ac ad"], ["kind 0", "elm"])
-    with open_stream(path) as feed:
-        judgement = judge_feed(finished[0].model, feed, None)
+    with open_stream(path) as stream:
+        judgement = evaluate_stream(finished[0].model, stream, None)
     assert (judgement.n_documents, judgement.judged_on) == (2, "test documents")
     assert judgement.accuracy <= 0.5
     assert set(judgement.classes) == {"kind 0", "kind 1", "kind 2"}

@@ -1,9 +1,9 @@
-"""The linear SVM that is told how much memory it may take."""
+"""A linear SVM trained in a given memory."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
@@ -19,17 +19,16 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spokeshave.budget.request import Feed, Reporter, Request
+from spokeshave.budget.counts import CollectionCounts
+from spokeshave.budget.curve import has_unit_rows
+from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.rounds import Objective
-from spokeshave.budget.run import Result, run
-from spokeshave.budget.survey import Survey
+from spokeshave.budget.run import STAGES, Result, run
 from spokeshave.budget.warmup import exercise
-from spokeshave.budget.workplace import Workplace
 from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.options import Column
 from spokeshave.corpus.stream import open_stream
 from spokeshave.curves.cuts import check_nonzeros
-from spokeshave.curves.fitted import UNIT_TOLERANCE
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import SparseScorer
@@ -38,24 +37,26 @@ from spokeshave.svm.estimator import DualLinearSVC, check_svc, compute_costs, ma
 from spokeshave.svm.one_vs_rest import OneVsRestMixin
 from spokeshave.svm.solver import Stop
 from spokeshave.text.vectorizer import DocumentVectorizer, check_vectorizer, list_stop_words
-from spokeshave.utils.checkpoint import describe, digest
+from spokeshave.utils.checkpoint import WorkFolder, describe, digest
 from spokeshave.utils.formatting import parse_size
+from spokeshave.utils.timing import Stopwatch
 from spokeshave.utils.validation import binarize, check_targets, tidy
 from spokeshave.utils.versions import list_versions
 from spokeshave.warmup import is_compiled, warm_up
 
 TOLERANCE = 0.001
-ROWS = 4096  # of a matrix that are taken at a time
+ROWS = 4096  # rows of a matrix in a batch
+FOLDER_FORMAT = 2  # of the files that a run leaves to be resumed
 
 
 class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
-    """A linear SVM trained on everything, in no more memory than it is told.
+    """A linear SVM trained on all documents in a given memory.
 
-    Goes over the documents twice. The first time counts them and keeps the largest random subset
-    that fits; an SVM on that ranks the features, and as many are kept as let all documents fit in
-    memory. The second time reduces every document to these; and the final SVM is trained on all.
-    Where even the fewest features that do as well as all of them, judged on part of the subset,
-    are too many, it is trained over the disk, to the same duality gap.
+    Reads the documents twice. The first pass counts them and keeps the largest random sample that
+    fits. An SVM on the sample ranks the features, and as many are kept as let all documents fit in
+    memory. The second pass reduces every document to these features, and the final SVM is trained
+    on all documents. If even the fewest features that do as well as all of them on part of the
+    sample are too many, the SVM is trained in rounds over the disk, to the same duality gap.
 
     Brank et al., "Feature selection using support vector machines" (2002).
 
@@ -64,26 +65,25 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     memory : int or str, default="2GB"
         Memory that the whole process may hold, interpreter included: bytes, or text as "512MB".
     estimator : DualLinearSVC, optional
-        The SVM; it is cloned. ``warm_start`` and ``probability`` have no part in it.
+        The SVM, which is cloned. ``warm_start`` and ``probability`` are ignored.
     vectorizer : DocumentVectorizer, optional
-        How texts become rows. ``min_df`` and ``max_df`` count the documents of the subset, and so
-        do the frequencies of "tfidf".
+        Turns texts into rows. ``min_df``, ``max_df`` and the frequencies of "tfidf" refer to the
+        sample.
     nonzeros_per_document : float, optional
-        The mean number of features that documents keep; as many as fit by default.
+        Mean number of features that documents keep; as many as fit by default.
     by : str, default="normal"
-        What features are ranked by, as in `rank_features`.
+        Ranking criterion, as in `rank_features`.
     tolerance : float, default=0.001
-        How much less than the best macro-averaged F1 fewer features may give on the subset, where
-        more would not fit in memory. The more documents there are beside the subset, the more
-        they lose by it.
+        Loss in macro-averaged F1 on the sample that is acceptable if more features would not fit
+        in memory. The loss on all documents is larger, the more of them there are.
     folder : str or Path, optional
-        Where temporary files go. A run that was killed goes on from its last finished stage when
-        it is started again with the same folder, which is removed in the end. By default a folder
-        of its own in the system's place for such files, which no run goes on from.
+        Folder of temporary files. A killed run resumes from its last finished stage if it is
+        started again with the same folder. The folder is removed at the end. By default a
+        temporary folder, which cannot be resumed from.
     verbose : bool, default=False
-        Whether to print the plan on standard error before it is followed.
+        Whether to print the plan on standard error.
     n_jobs : int, optional
-        Threads; -1 for all cores. The more, the more memory each class takes.
+        Threads; -1 for all cores. Each takes memory of its own.
     random_state : int, RandomState instance or None, default=None
         Seed of everything; that of the estimator by default.
 
@@ -96,19 +96,21 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Intercepts.
     features_ : ndarray of shape (n_kept,)
-        The features kept: their columns, or the words themselves.
+        The kept features: column numbers, or words.
+    counts_ : CollectionCounts
+        Counts of all documents, from the first pass.
     plan_ : Plan
-        What was expected after the first pass.
+        The plan, made after the first pass.
     cut_ : Cut
-        What was decided after ranking.
+        The number of features kept, decided after ranking.
     reduced_ : Reduced
-        What the second pass came to.
+        Size of the documents after the second pass.
     objective_, duality_gap_ : ndarray of shape (n_classes,)
         Primal objective reached, and primal minus dual.
     n_rounds_ : int
-        Most passes over the disk that a class took; 0 where all was in memory.
+        Most passes over the disk that a class took; 0 if all was in memory.
     multilabel_ : bool
-        Whether a document may be of several classes.
+        Whether a document may have several classes.
 
     Examples
     --------
@@ -149,12 +151,12 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Train on documents that are in memory, or mapped into it.
 
-        What they take counts: memory must be enough for them and for training.
+        Their own memory counts towards the budget.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
-            Documents; a dense table is converted to sparse rows.
+            Documents. A dense table is converted to sparse rows.
         y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
             Labels, or a column of zeros and ones per class, dense or sparse.
 
@@ -167,8 +169,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         )
         X, y = tidy(X), check_targets(y)
         classes, _ = binarize(y)
-        feed = MatrixFeed(X, y, classes)
-        self._run(feed, "l2" if feed.has_unit_rows else None, Reporter())
+        stream = MatrixStream(X, y, classes)
+        _run(self, stream, "l2" if stream.has_unit_rows else None, Stopwatch(), _ignore)
         self.classes_ = classes[: y.shape[1]] if y.ndim == 2 else classes
         return self
 
@@ -191,7 +193,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         paths : str, Path, or sequence of them
             A file or folder of any format that `load_source` reads, or several of one format.
         text, label, label_separator, format, encoding, under, bad_rows
-            As in `load_source`; what is not told is guessed.
+            As in `load_source`; guessed by default.
 
         Returns
         -------
@@ -207,28 +209,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             under=under,
             bad_rows=bad_rows,
         ) as supply:
-            return self.fit_feed(supply)
-
-    def fit_feed(self, feed: Feed, reporter: Reporter | None = None) -> Self:
-        """Train on documents of any source that can be read twice.
-
-        Parameters
-        ----------
-        feed : Feed
-            The documents, as `spokeshave.corpus.open_stream` gives them.
-        reporter : Reporter, optional
-            Is told of the plan, and of progress.
-
-        Returns
-        -------
-        self : BudgetedSVC
-        """
-        # Vectors are brought to length one, as they are when they are read as a whole.
-        norm = self.check_vectorizer().norm if feed.is_text else "l2"
-        self._run(feed, norm, reporter or (Teller() if self.verbose else Reporter()))
-        if not feed.is_text:
-            self.n_features_in_ = getattr(feed, "n_features", None) or self.survey_.n_features
-        return self
+            return fit_stream(self, supply)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each document for each class.
@@ -254,7 +235,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     def to_model(
         self, classes: Sequence[Any] | None = None, provenance: dict[str, Any] | None = None
     ) -> Model:
-        """Return what is needed to predict, as `save_model` writes it."""
+        """Return the model that predicts, as `save_model` writes it."""
         check_is_fitted(self)
         n_rows, n_features = self.coef_.shape
         reader: TextInput | VectorInput
@@ -290,159 +271,174 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
             provenance=dict(provenance or {}),
         )
 
-    def _run(self, feed: Feed, norm: str | None, reporter: Reporter) -> None:
-        vectorizer = self.check_vectorizer()
-        self._check_parameters(make_svc(self.estimator, self.n_jobs, self.random_state))
-        has_values = not feed.is_text or vectorizer.weighting != "binary"
-        if not is_compiled(exercise, is_text=feed.is_text, has_values=has_values):
-            reporter.say("kernels are compiled first; that takes a minute, once")
-        warm_up(exercise, is_text=feed.is_text, has_values=has_values)
-        request = self.make_request(feed, norm)
-        with self._open_workplace(feed, request) as workplace:
-            request = replace(request, seed=workplace.remember("seed", request.seed))
-            result = run(feed, request, workplace, reporter)
-        self.take(result, feed, norm)
 
-    def check_vectorizer(self) -> DocumentVectorizer:
-        """Return what makes rows of texts, or raise where it cannot."""
-        vectorizer: Any = DocumentVectorizer() if self.vectorizer is None else self.vectorizer
-        if not isinstance(vectorizer, DocumentVectorizer):
-            raise ValueError(
-                f"vectorizer must be a DocumentVectorizer. Got {type(vectorizer).__name__} instead."
-            )
-        check_vectorizer(vectorizer)
-        return vectorizer
+def _print_error(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
 
-    def _check_parameters(self, svc: DualLinearSVC) -> None:
-        check_svc(svc)
-        check_criterion(self.by)
-        if self.nonzeros_per_document is not None:
-            check_nonzeros(self.nonzeros_per_document)
-        if svc.fit_intercept == "free":
-            raise ValueError(
-                "estimator must have a regularised intercept or none: a free one needs documents "
-                "in memory. Got fit_intercept='free'; use True."
-            )
-        tolerance: Any = self.tolerance
-        if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < 1:
-            raise ValueError(
-                f"tolerance must be from 0 to below 1. Got {self.tolerance!r} instead."
-            )
 
-    def make_request(self, feed: Any, norm: str | None) -> Request:
-        """Return what is asked of a run.
+def _ignore(sentence: str) -> None:
+    """Say nothing."""
 
-        Parameters
-        ----------
-        feed : Feed
-            The documents; how they are labelled matters, and nothing else of them.
-        norm : {"l2", "l1"} or None
-            The length that documents are brought to.
 
-        Returns
-        -------
-        request : Request
-        """
-        svc = make_svc(self.estimator, self.n_jobs, self.random_state)
-        vectorizer = self.check_vectorizer()
-        self._check_parameters(svc)
-        seed = svc.random_state if self.random_state is None else self.random_state
+def fit_stream(
+    svc: BudgetedSVC,
+    stream: BatchReader,
+    watch: Stopwatch | None = None,
+    say: Callable[[str], None] | None = None,
+) -> BudgetedSVC:
+    """Fit an estimator to any stream of documents that can be read twice.
 
-        def pose(names: NDArray[Any], codes: NDArray[np.intp], survey: Survey) -> Objective:
-            sizes = np.array([survey.class_counts[name] for name in names.tolist()], float)
-            labels = feed.classes[names] if isinstance(feed, MatrixFeed) else names
-            prices = compute_costs(svc, labels, sizes, survey.n_documents, feed.is_multilabel)
-            return Objective(*prices, codes)
+    ``watch`` times the stages and receives their progress. ``say`` is called with the plan; by
+    default it is printed if ``svc.verbose``.
+    """
+    # Vectors are scaled to length one, as they are if they are read as a whole.
+    norm = find_vectorizer(svc).norm if stream.is_text else "l2"
+    default = _print_error if svc.verbose else _ignore
+    _run(svc, stream, norm, watch or Stopwatch(), say or default)
+    if not stream.is_text:
+        svc.n_features_in_ = getattr(stream, "n_features", None) or svc.counts_.n_features
+    return svc
 
-        return Request(
-            memory=parse_size(self.memory),
-            svm=pose,
-            stop=Stop(svc.tol, svc.max_iter),
-            by=self.by,
-            nonzeros_per_document=self.nonzeros_per_document,
-            tolerance=self.tolerance,
-            weighting=vectorizer.weighting,
-            norm=norm,
-            min_df=vectorizer.min_df,
-            max_df=vectorizer.max_df,
-            stop_words=list_stop_words(vectorizer),
-            strip_markup=vectorizer.strip_markup,
-            seed=int(check_random_state(seed).randint(2**31)),
-            n_jobs=self.n_jobs,
-            class_names=getattr(feed, "class_names", ()),
+
+def _run(
+    svc: BudgetedSVC,
+    stream: BatchReader,
+    norm: str | None,
+    watch: Stopwatch,
+    say: Callable[[str], None],
+) -> None:
+    request = make_request(svc, stream, norm)
+    kind = {"is_text": request.is_text, "has_values": request.has_values}
+    if not is_compiled(exercise, **kind):
+        say("kernels are compiled first; that takes a minute, once")
+    warm_up(exercise, **kind)
+    with _open_folder(svc, stream, request) as work:
+        request = replace(request, seed=work.remember("seed", request.seed))
+        result = run(stream, request, work, watch, say)
+    set_result(svc, result, request)
+
+
+def find_vectorizer(svc: BudgetedSVC) -> DocumentVectorizer:
+    """Return the vectorizer of an estimator, or raise if it is not usable."""
+    vectorizer: Any = DocumentVectorizer() if svc.vectorizer is None else svc.vectorizer
+    if not isinstance(vectorizer, DocumentVectorizer):
+        raise ValueError(
+            f"vectorizer must be a DocumentVectorizer. Got {type(vectorizer).__name__} instead."
         )
-
-    @contextmanager
-    def _open_workplace(self, feed: Feed, request: Request) -> Iterator[Workplace]:
-        """Give a run a folder, and remove it in the end; one that has a name is kept for later."""
-        if self.folder is None:
-            with TemporaryDirectory(prefix="spokeshave-") as folder:
-                yield Workplace(Path(folder, "work"), {})
-            return
-        workplace = Workplace(self.folder, self._take_fingerprint(feed, request))
-        try:
-            yield workplace
-            workplace.clear()
-        finally:
-            workplace.leave()
-
-    def _take_fingerprint(self, feed: Feed, request: Request) -> dict[str, Any]:
-        """Return what a run depends on, by name."""
-        svc = make_svc(self.estimator, None, None).set_params(n_jobs=None)
-        vectorizer = clone(self.vectorizer or DocumentVectorizer())
-        vectorizer.set_params(n_jobs=None, stop_words=sorted(request.stop_words))
-        return {
-            "version": list_versions()["spokeshave"],
-            "documents": feed.stamps,
-            "memory": request.memory,
-            "estimator": describe(svc),
-            "vectorizer": describe(vectorizer),
-            "nonzeros_per_document": self.nonzeros_per_document,
-            "by": self.by,
-            "tolerance": self.tolerance,
-            "random_state": describe(self.random_state),
-        }
-
-    def take(self, result: Result, feed: Any, norm: str | None) -> None:
-        """Take the outcome of a run.
-
-        Parameters
-        ----------
-        result : Result
-            What came out.
-        feed : Feed
-            The documents; whether they are texts, and how they are labelled, matters.
-        norm : {"l2", "l1"} or None
-            The length that documents were brought to.
-        """
-        self.classes_ = result.classes
-        self.multilabel_ = feed.is_multilabel
-        self.is_text_, self.norm_ = feed.is_text, norm
-        self.features_ = np.asarray(result.features, object if feed.is_text else np.intp)
-        self.idf_ = result.idf
-        weights = result.weights
-        self.coef_, self.intercept_ = weights.coef, weights.intercept
-        if not feed.is_text:  # the most frequent came first
-            order = np.argsort(self.features_)
-            self.features_, self.coef_ = self.features_[order], self.coef_[:, order]
-        self.objective_, self.duality_gap_ = weights.objective, weights.gap
-        self.n_rounds_ = weights.n_rounds
-        self.n_iter_ = max(1, weights.n_rounds)
-        self.checksum_ = result.checksum
-        self.survey_, self.plan_ = result.survey, result.plan
-        self.cut_, self.reduced_ = result.cut, result.reduced
+    check_vectorizer(vectorizer)
+    return vectorizer
 
 
-class Teller(Reporter):
-    """Prints the plan on standard error."""
+def _check_svc(svc: BudgetedSVC) -> DualLinearSVC:
+    """Return the SVM of an estimator, or raise if a parameter is not usable."""
+    found = make_svc(svc.estimator, svc.n_jobs, svc.random_state)
+    check_svc(found)
+    check_criterion(svc.by)
+    if svc.nonzeros_per_document is not None:
+        check_nonzeros(svc.nonzeros_per_document)
+    if found.fit_intercept == "free":
+        raise ValueError(
+            "estimator must have a regularised intercept or none: a free one needs documents "
+            "in memory. Got fit_intercept='free'; use True."
+        )
+    tolerance: Any = svc.tolerance
+    if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < 1:
+        raise ValueError(f"tolerance must be from 0 to below 1. Got {svc.tolerance!r} instead.")
+    return found
 
-    def say(self, sentence: str) -> None:
-        """Print a sentence."""
-        print(sentence, file=sys.stderr)
+
+def make_request(svc: BudgetedSVC, stream: Any, norm: str | None) -> Request:
+    """Check the parameters of an estimator, and return the options of a run.
+
+    Only ``is_text``, ``is_multilabel`` and, if there are any, ``classes`` and ``class_names`` of
+    the stream are used.
+    """
+    vectorizer, estimator = find_vectorizer(svc), _check_svc(svc)
+    seed = estimator.random_state if svc.random_state is None else svc.random_state
+
+    def pose(names: NDArray[Any], codes: NDArray[np.intp], counts: CollectionCounts) -> Objective:
+        sizes = np.array([counts.class_counts[name] for name in names.tolist()], float)
+        labels = stream.classes[names] if isinstance(stream, MatrixStream) else names
+        prices = compute_costs(estimator, labels, sizes, counts.n_documents, stream.is_multilabel)
+        return Objective(*prices, codes)
+
+    return Request(
+        memory=parse_size(svc.memory),
+        is_text=stream.is_text,
+        is_multilabel=stream.is_multilabel,
+        svm=pose,
+        stop=Stop(estimator.tol, estimator.max_iter),
+        by=svc.by,
+        nonzeros_per_document=svc.nonzeros_per_document,
+        tolerance=svc.tolerance,
+        weighting=vectorizer.weighting,
+        norm=norm,
+        min_df=vectorizer.min_df,
+        max_df=vectorizer.max_df,
+        stop_words=list_stop_words(vectorizer),
+        strip_markup=vectorizer.strip_markup,
+        seed=int(check_random_state(seed).randint(2**31)),
+        n_jobs=svc.n_jobs,
+        class_names=getattr(stream, "class_names", ()),
+    )
 
 
-class MatrixFeed:
-    """A matrix and its targets, a few rows at a time; labels are numbers of classes."""
+@contextmanager
+def _open_folder(svc: BudgetedSVC, stream: BatchReader, request: Request) -> Iterator[WorkFolder]:
+    """Give a run a folder, removed at the end; a named one is kept if the run fails."""
+    if svc.folder is None:
+        with TemporaryDirectory(prefix="spokeshave-") as folder:
+            yield WorkFolder(Path(folder, "work"), {})
+        return
+    work = WorkFolder(svc.folder, _take_fingerprint(svc, stream, request), STAGES)
+    try:
+        yield work
+        work.clear()
+    finally:
+        work.release()
+
+
+def _take_fingerprint(svc: BudgetedSVC, stream: BatchReader, request: Request) -> dict[str, Any]:
+    """Return the inputs of a run, by name."""
+    estimator = make_svc(svc.estimator, None, None).set_params(n_jobs=None)
+    vectorizer = clone(svc.vectorizer or DocumentVectorizer())
+    vectorizer.set_params(n_jobs=None, stop_words=sorted(request.stop_words))
+    return {
+        "version": list_versions()["spokeshave"],
+        "format": FOLDER_FORMAT,
+        "documents": stream.stamps,
+        "memory": request.memory,
+        "estimator": describe(estimator),
+        "vectorizer": describe(vectorizer),
+        "nonzeros_per_document": svc.nonzeros_per_document,
+        "by": svc.by,
+        "tolerance": svc.tolerance,
+        "random_state": describe(svc.random_state),
+    }
+
+
+def set_result(svc: BudgetedSVC, result: Result, request: Request) -> None:
+    """Set the fitted attributes of an estimator."""
+    svc.classes_ = result.classes
+    svc.multilabel_ = request.is_multilabel
+    svc.is_text_, svc.norm_ = request.is_text, request.norm
+    svc.features_ = np.asarray(result.features, object if request.is_text else np.intp)
+    svc.idf_ = result.idf
+    weights = result.weights
+    svc.coef_, svc.intercept_ = weights.coef, weights.intercept
+    if not request.is_text:  # they are sorted by frequency
+        order = np.argsort(svc.features_)
+        svc.features_, svc.coef_ = svc.features_[order], svc.coef_[:, order]
+    svc.objective_, svc.duality_gap_ = weights.objective, weights.gap
+    svc.n_rounds_ = weights.n_rounds
+    svc.n_iter_ = max(1, weights.n_rounds)
+    svc.checksum_ = result.checksum
+    svc.counts_, svc.plan_ = result.counts, result.plan
+    svc.cut_, svc.reduced_ = result.cut, result.reduced
+
+
+class MatrixStream:
+    """A matrix and its targets in batches of rows; labels are class numbers."""
 
     is_text, name = False, "X"
 
@@ -455,20 +451,16 @@ class MatrixFeed:
 
     @property
     def stamps(self) -> list[Any]:
-        """What tells the matrix from any other."""
+        """Fingerprint of the matrix and its targets."""
         return [digest(self._X), digest(self._y)]
 
     @property
     def has_unit_rows(self) -> bool:
-        """Whether every document that is not empty has Euclidean length one."""
-        return all(
-            (np.abs(squares[squares > 0] - 1) < UNIT_TOLERANCE).all()
-            for part in self._split()
-            for squares in [np.asarray(part.multiply(part).sum(axis=1)).ravel()]
-        )
+        """Whether every nonempty document has Euclidean length one."""
+        return all(map(has_unit_rows, self._split()))
 
     def read_batches(self, batch_size: int = ROWS) -> Iterator[Vectors]:
-        """Yield the rows, a few at a time."""
+        """Yield the rows in batches."""
         self.position = 0
         for part in self._split():
             stop = self.position + part.shape[0]

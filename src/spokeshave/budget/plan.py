@@ -1,4 +1,4 @@
-"""What a run is going to do, found out before it does it."""
+"""The plan of a run, made after the first pass, and the cut, made after ranking."""
 
 from __future__ import annotations
 
@@ -7,46 +7,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.budget.costs import DUAL, Costs
-from spokeshave.budget.room import Room
+from spokeshave.budget.counts import CollectionCounts
+from spokeshave.budget.memory import DUAL, AvailableMemory, Costs
 from spokeshave.budget.sample import Sample
-from spokeshave.budget.survey import Survey
 from spokeshave.utils.formatting import write_size
 
-PACKED = 24  # bytes of a weight, of it in a model, of that in a file, and of what is read from it
-WORD = 100  # bytes of a word in a vocabulary, its letters and its place in a hash table
+PACKED = 24  # bytes of a weight: trained, in the model, in the file, and read back from it
+WORD = 100  # bytes of a word in a vocabulary: its letters and its slots in a hash table
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the survey says is going to happen.
-
-    Attributes
-    ----------
-    n_documents, n_words, n_nonzeros : int
-        Of the whole collection; the words are an estimate.
-    matrix_bytes : int
-        What the whole matrix would take, as `DocumentVectorizer` makes it.
-    memory, free : int
-        The budget, and what is left of it for documents and weights.
-    n_sampled : int
-        Documents in the subset that features are ranked on.
-    fits_at : float
-        The mean number of nonzeros per document at which the whole collection fits in memory, 0
-        where it never does.
-    fits_whole : bool
-        Whether it does so with all its words.
-    """
+    """What the first pass says about the run."""
 
     n_documents: int
-    n_words: int
+    n_words: int  # an estimate
     n_nonzeros: int
-    matrix_bytes: int
-    memory: int
-    free: int
-    n_sampled: int
-    fits_at: float
-    fits_whole: bool
+    matrix_bytes: int  # of the whole matrix, as `DocumentVectorizer` makes it
+    memory: int  # the budget
+    free: int  # the part of it left for documents and weights
+    n_sampled: int  # documents that features are ranked on
+    fits_at: float  # nonzeros per document with which everything fits in memory; 0 if it never does
+    fits_whole: bool  # whether everything fits with all its words
 
     @property
     def per_document(self) -> float:
@@ -57,7 +39,7 @@ class Plan:
         return self.describe()
 
     def describe(self, elsewhere: str = "over the disk") -> str:
-        """Say what is going to happen; ``elsewhere`` is what training goes over without memory."""
+        """Describe the plan; ``elsewhere`` says where training goes if memory is too small."""
         size = self.matrix_bytes / self.memory
         lines = [
             f"{self.n_documents:,} documents, about {self.n_words:,} words, "
@@ -77,22 +59,24 @@ class Plan:
         return "; ".join(lines)
 
 
-def make_plan(survey: Survey, sample: Sample, room: Room, costs: Costs) -> Plan:
-    """Return the plan for a collection that has been surveyed.
+def make_plan(
+    counts: CollectionCounts, sample: Sample, memory: AvailableMemory, costs: Costs
+) -> Plan:
+    """Return the plan for a collection that has been counted.
 
-    Which features will be kept is not known yet. If it were the most frequent ones, documents
-    would have this many of them at most.
+    The kept features are not known yet. The plan assumes the most frequent ones, which is an upper
+    bound on nonzeros per document.
     """
     rates = np.sort(sample.count())[::-1] / max(len(sample), 1)
     per_document = np.cumsum(rates[rates > 0])
-    n_fitting = count_fitting(per_document, survey.n_documents, room, costs)
+    n_fitting = count_fitting(per_document, counts.n_documents, memory, costs)
     return Plan(
-        n_documents=survey.n_documents,
-        n_words=survey.n_words,
-        n_nonzeros=survey.n_nonzeros,
-        matrix_bytes=12 * survey.n_nonzeros + 8 * survey.n_documents,
-        memory=room.memory,
-        free=room.free,
+        n_documents=counts.n_documents,
+        n_words=counts.n_words,
+        n_nonzeros=counts.n_nonzeros,
+        matrix_bytes=12 * counts.n_nonzeros + 8 * counts.n_documents,
+        memory=memory.budget,
+        free=memory.free,
         n_sampled=len(sample),
         fits_at=float(per_document[n_fitting - 1]) if n_fitting else 0.0,
         fits_whole=sample.is_whole and n_fitting == per_document.size,
@@ -101,41 +85,22 @@ def make_plan(survey: Survey, sample: Sample, room: Room, costs: Costs) -> Plan:
 
 @dataclass(frozen=True)
 class Cut:
-    """How many features are kept, and what follows from it.
+    """How many features are kept, and what follows from that."""
 
-    Attributes
-    ----------
-    n_features : int
-        Features kept, of those that are ranked.
-    n_ranked : int
-        Features with a weight, among those of the subset that are not pruned.
-    n_rare, n_frequent : int
-        Features of the subset that were pruned first: of too few documents, and of too many.
-    per_document : float
-        Mean nonzeros per document that are expected.
-    needed : int
-        Features that do as well as all, judged on documents of the subset that nothing was trained
-        on, where fewer would fit; 0 where that was not asked.
-    n_bytes : int
-        What the documents are expected to take on the disk.
-    in_memory : bool
-        Whether they are expected to fit in memory.
-    """
-
-    n_features: int
-    n_ranked: int
-    n_rare: int
-    n_frequent: int
-    per_document: float
-    needed: int
-    n_bytes: int
-    in_memory: bool
+    n_features: int  # kept, of the ranked ones
+    n_ranked: int  # features of the sample with a weight, after pruning
+    n_rare: int  # pruned for being in too few documents of the sample
+    n_frequent: int  # pruned for being in too many
+    per_document: float  # expected mean nonzeros per document
+    needed: int  # to do as well as all in validation, if fewer fit; 0 if not measured
+    n_bytes: int  # expected of the documents on disk
+    in_memory: bool  # whether the documents are expected to fit
 
     def __str__(self) -> str:
         return self.describe()
 
     def describe(self, elsewhere: str = "over the disk") -> str:
-        """Say how much is kept; ``elsewhere`` is what training goes over without memory."""
+        """Describe the cut; ``elsewhere`` says where training goes if memory is too small."""
         where = "in memory" if self.in_memory else f"{elsewhere}, in rounds"
         pruned = self.n_rare + self.n_frequent
         return (
@@ -146,39 +111,39 @@ class Cut:
 
 
 def measure_disk(cut: Cut, n_documents: int, costs: Costs) -> int:
-    """Return how many bytes are going to be on the disk: documents, and duals in rounds."""
+    """Return the bytes that will be on disk: documents, and duals if training is in rounds."""
     return cut.n_bytes + (0 if cut.in_memory else costs.n_busy * DUAL * n_documents)
 
 
 def count_fitting(
-    per_document: NDArray[np.float64], n_documents: int, room: Room, costs: Costs
+    per_document: NDArray[np.float64], n_documents: int, memory: AvailableMemory, costs: Costs
 ) -> int:
-    """Return how many of the ranked features let all documents fit in memory.
+    """Return the number of top-ranked features with which all documents fit in memory.
 
-    ``per_document`` are the mean nonzeros per document that are expected of the first feature, of
-    the first two, and so on.
+    ``per_document`` holds the expected mean nonzeros per document of the first feature, of the
+    first two, and so on.
 
     Examples
     --------
     >>> per_document = np.array([1.0, 1.5, 1.6])
-    >>> count_fitting(per_document, 1000, Room(190_000, 100_000), Costs(1, 1, False))
+    >>> count_fitting(per_document, 1000, AvailableMemory(190_000, 100_000), Costs(1, 1, False))
     3
     """
     n_kept = np.arange(1, len(per_document) + 1)
     size = n_documents * (costs.row + per_document * costs.cell) + n_kept * (costs.feature + WORD)
-    n_fitting = int(np.searchsorted(size, room.free, side="right"))
-    return min(n_fitting, _count_packable(room, costs))
+    n_fitting = int(np.searchsorted(size, memory.free, side="right"))
+    return min(n_fitting, _count_packable(memory, costs))
 
 
-def count_bearable(n_ranked: int, room: Room, costs: Costs) -> int:
-    """Return how many features there may be where documents are on the disk.
+def count_affordable(n_ranked: int, memory: AvailableMemory, costs: Costs) -> int:
+    """Return the most features that can be kept if documents are on disk.
 
-    Their weights and words take half the memory at most: the other is for documents.
+    Weights and words take at most half the memory; the other half is for documents.
     """
-    most = min(room.free // (2 * (costs.feature + WORD)), _count_packable(room, costs))
+    most = min(memory.free // (2 * (costs.feature + WORD)), _count_packable(memory, costs))
     return max(1, min(n_ranked, most))
 
 
-def _count_packable(room: Room, costs: Costs) -> int:
-    """Return how many features a model may have to be put into the form of a file."""
-    return max(0, room.free) // (PACKED * costs.n_rows + 2 * WORD)
+def _count_packable(memory: AvailableMemory, costs: Costs) -> int:
+    """Return the most features with which a model file can be made in memory."""
+    return max(0, memory.free) // (PACKED * costs.n_rows + 2 * WORD)

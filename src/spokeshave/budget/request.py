@@ -1,4 +1,4 @@
-"""What is asked of a run: the documents, what is to become of them, and who is told."""
+"""The options of a run in a given memory, and the stream of documents that it reads twice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.rounds import Objective
-from spokeshave.budget.survey import Survey
+from spokeshave.budget.row_batches import TextEncoder, VectorEncoder
 from spokeshave.svm.solver import Stop
 
 
-class Feed(Protocol):
-    """Documents that can be read twice, a few at a time."""
+class BatchReader(Protocol):
+    """Documents that can be read twice, in batches."""
 
     @property
     def is_text(self) -> bool: ...
@@ -41,35 +42,13 @@ class Feed(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a run.
+    """Options of a run, as in `BudgetedSVC` and `DocumentVectorizer`."""
 
-    Attributes
-    ----------
-    memory : int
-        Bytes the process may hold.
-    svm : callable
-        Gives the objective, from the classes, whether they exclude each other, and their counts.
-    stop : Stop
-        When training stops.
-    by : str
-        What features are ranked by.
-    nonzeros_per_document : float or None
-        The sparsity that is asked for; None for what fits.
-    tolerance : float
-        How much less than the best macro-averaged F1 fewer features may give, where more do not
-        fit.
-    weighting, norm, min_df, max_df, stop_words, strip_markup
-        As in `DocumentVectorizer`; vectors have values of their own.
-    seed : int
-        Seed of everything.
-    n_jobs : int or None
-        Threads.
-    class_names : sequence
-        Classes there are even if no document is of them.
-    """
-
-    memory: int
-    svm: Callable[[Any, NDArray[np.intp], Survey], Objective]
+    memory: int  # bytes the process may hold
+    is_text: bool  # otherwise vectors, which keep their values
+    is_multilabel: bool
+    # Returns the objective, given the classes, the codes to train, and the counts.
+    svm: Callable[[Any, NDArray[np.intp], CollectionCounts], Objective]
     stop: Stop
     by: str
     nonzeros_per_document: float | None
@@ -82,26 +61,21 @@ class Request:
     strip_markup: bool
     seed: int
     n_jobs: int | None
-    class_names: Sequence[Any] = ()
+    class_names: Sequence[Any] = ()  # known in advance, even if no document is of them
 
     @property
     def n_threads(self) -> int:
-        """How many threads there are."""
+        """Number of threads."""
         return int(effective_n_jobs(self.n_jobs))
 
-    def has_values(self, feed: Feed) -> bool:
-        """Whether the features of documents have values, or are only there or not."""
-        return not feed.is_text or self.weighting != "binary"
+    @property
+    def has_values(self) -> bool:
+        """Whether features have values, or are only present or absent."""
+        return not self.is_text or self.weighting != "binary"
 
-
-class Reporter:
-    """Is told of the plan, and how far a stage has come; this one listens and does nothing."""
-
-    def say(self, sentence: str) -> None:
-        """Take note of what is going to happen."""
-
-    def begin(self, stage: str) -> None:
-        """Take note that a stage begins."""
-
-    def reach(self, share: float) -> None:
-        """Take note of the share of the stage that is done."""
+    @property
+    def encoder(self) -> TextEncoder | VectorEncoder:
+        """The encoder of documents as rows."""
+        if not self.is_text:
+            return VectorEncoder()
+        return TextEncoder(strip_markup=self.strip_markup, has_values=self.has_values)

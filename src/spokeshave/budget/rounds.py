@@ -1,21 +1,19 @@
-"""Training on documents that are not all in memory.
+"""Training on documents that do not fit in memory.
 
-Dual coordinate descent on the documents of one block while the dual of all others rests, block
-after block (Yu, Hsieh, Chang and Lin, "Large linear classification when data cannot fit in
-memory", KDD 2010), comes to a stand when blocks have many words in common: after a hundred rounds
-over eight blocks of 20 Newsgroups the gap is still four per cent of the objective. So the block to
-descend on is chosen anew in each round, from all documents: a pass over the disk, range by range,
-scores every document, measures the gap, and gathers those that do not rest at a bound, or as many
-of them as there is memory for, drawn at random. Few documents do not rest once the weights are
-about right, so a few rounds will do.
+Dual coordinate descent on one block of documents at a time while the dual of the others is fixed
+(Yu, Hsieh, Chang and Lin, "Large linear classification when data cannot fit in memory", KDD 2010)
+stalls if blocks share many words: after a hundred rounds over eight blocks of 20 Newsgroups the gap
+is still four per cent of the objective. So each round chooses a new block from all documents. A
+pass over the disk, range by range, scores every document, measures the gap, and gathers the
+documents whose dual is not optimal at a bound, or a random sample of them that fits in memory. Few
+documents are left once the weights are about right, so a few rounds suffice.
 
-The dual of each class is in a file, and any state of it is a feasible point: a run that was killed
-goes on from there.
+The dual of each class is in a file, and every state of it is a feasible point: a killed run
+continues from there. `spokeshave.cluster.rounds` distributes the same steps over workers.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,23 +22,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from spokeshave.budget.costs import CELL, GATHERED
+from spokeshave.budget.memory import CELL, GATHERED
+from spokeshave.budget.row_batches import to_offsets
 from spokeshave.budget.shards import Block, Shard
-from spokeshave.budget.store import count_up
+from spokeshave.budget.store import Growing
 from spokeshave.kernels.descent import Task, add_up, advance, judge, polish, score
 from spokeshave.kernels.rows import Rows, gather_rows
-from spokeshave.svm.solver import Stop
+from spokeshave.svm.solver import Stop, warn_if_stopped_early
 
-PIECE = 1 << 17  # entries of a dual that are written at a time
-PASSES = 100  # over the documents in memory that still move, at most, in a round
+PIECE = 1 << 17  # entries of a dual written at a time
+SWEEPS = 100  # most sweeps over the gathered documents in a round
 
 
 class Objective(NamedTuple):
-    """What is to be solved: costs of errors for each class, (negative, positive), and the bias.
+    """The problem of ``kernels.descent`` per class: costs of errors (negative, positive), bias.
 
-    ``kernels.descent`` states the problem. ``codes`` tell which class each row of weights is for.
+    ``codes`` are the class codes of the rows of weights.
     """
 
     box: NDArray[np.float64]
@@ -48,10 +46,14 @@ class Objective(NamedTuple):
     bias: float
     codes: NDArray[np.intp]
 
+    def pose(self, k: int, y: NDArray[np.int8]) -> Task:
+        """Return the problem of one class, given its targets."""
+        return Task(y, self.box[k], self.ridge[k])
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """A row or an entry per class; ``n_rounds`` are passes over the disk, 0 for none."""
+    """A row or an entry per class; ``n_rounds`` counts passes over the disk, 0 for none."""
 
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
@@ -62,38 +64,20 @@ class Weights:
 
 @dataclass(frozen=True)
 class Setting:
-    """How training is done.
+    """Options of training."""
 
-    Attributes
-    ----------
-    shards : sequence of Shard
-        The documents; where there is one range only, it stays in memory.
-    room : int
-        Bytes for documents that are gathered from several.
-    folder : Path
-        Where duals and finished classes are kept.
-    n_features : int
-        How many features there are.
-    stop : Stop
-        When to stop: at a relative duality gap, or after so many rounds.
-    seed, n_jobs : int
-        Seed, and threads.
-    report : callable
-        Told what share of the classes is done.
-    """
-
-    shards: Sequence[Shard]
-    room: int
-    folder: Path
+    shards: Sequence[Shard]  # a single one stays in memory
+    capacity: int  # bytes for documents gathered from several shards
+    folder: Path  # of duals and finished classes
     n_features: int
     stop: Stop
     seed: int
     n_jobs: int | None
-    report: Callable[[float], None]
+    report: Callable[[float], None]  # called with the share of the classes that is done
 
 
-class Found(NamedTuple):
-    """One class: its intercept, objective, gap, and passes over the disk."""
+class ClassResult(NamedTuple):
+    """Intercept, objective, gap, and passes over the disk of one class."""
 
     intercept: float
     objective: float
@@ -104,15 +88,15 @@ class Found(NamedTuple):
 def train_classes(objective: Objective, setting: Setting) -> Weights:
     """Train every class on all documents.
 
-    Where there is one range of documents, each class is trained in it and its dual is not kept.
+    If there is one range of documents, each class is trained on it and its dual is not kept.
     """
     coef = np.zeros((len(objective.codes), setting.n_features))
-    found: list[Found] = []
-    for answer in _train_each(objective, setting, coef):
-        found.append(answer)
-        setting.report(len(found) / len(coef))
-    intercept, primal, gap, n_rounds = map(np.array, zip(*found, strict=True))
-    warn_if_stopped_early(gap, primal, setting.stop)
+    results: list[ClassResult] = []
+    for result in _train_each(objective, setting, coef):
+        results.append(result)
+        setting.report(len(results) / len(coef))
+    intercept, primal, gap, n_rounds = map(np.array, zip(*results, strict=True))
+    warn_if_stopped_early(gap / primal, setting.stop, stacklevel=3)
     return Weights(coef, intercept, primal, gap, int(n_rounds.max()))
 
 
@@ -136,50 +120,56 @@ def _train_each(objective: Objective, setting: Setting, coef: NDArray[np.float64
 
 def train_here(
     objective: Objective, stop: Stop, seed: int, block: Block, k: int, w: NDArray[np.float64]
-) -> Found:
+) -> ClassResult:
     """Train one class on documents that are all in memory."""
-    task = pose(objective, block, k)
+    task = objective.pose(k, block.find_class(int(objective.codes[k])))
     beta, margins = np.zeros((2, block.n_documents))
     b, _, primal, gap = polish(
         *(block.rows, task, objective.bias, beta, w, 0.0, margins),
         *(stop.tol, stop.max_passes, seed + k),
     )
-    return Found(b, primal, gap, 0)
-
-
-def pose(objective: Objective, block: Block, k: int) -> Task:
-    """Return the problem of one class."""
-    return Task(block.find_class(int(objective.codes[k])), objective.box[k], objective.ridge[k])
+    return ClassResult(b, primal, gap, 0)
 
 
 def _train_in_rounds(
     objective: Objective, setting: Setting, k: int, w: NDArray[np.float64]
-) -> Found:
-    """Train one class on documents that are on the disk."""
+) -> ClassResult:
+    """Train one class on documents that are on disk."""
     done = setting.folder / f"{k}.npz"
     if done.exists():
-        with np.load(done) as kept:
-            w[:] = kept["w"]
-            return Found(*kept["found"].tolist())
+        with np.load(done) as saved:
+            w[:] = saved["w"]
+            return ClassResult(*saved["result"].tolist())
     dual = Dual(setting.folder / f"{k}.dual", sum(map(len, setting.shards)))
-    b = _recall(objective, setting, dual, w)
+    b = _restore_weights(objective, setting, dual, w)
     random = np.random.default_rng([setting.seed, k])
     n_rounds = 0
     while True:
         n_rounds += 1
         primal, gap, gathered = _go_round(objective, setting, k, dual, w, b, random)
-        if gap <= setting.stop.tol * primal or n_rounds > setting.stop.max_passes:
+        if is_finished(primal, gap, n_rounds, setting.stop):
             break
-        target = 0.5 * setting.stop.tol * primal
-        b = gathered.descend(objective, k, w, b, target, setting.seed + n_rounds)
-        gathered.write(dual)
-        del gathered  # before the next round gathers others
-    found = Found(float(b), primal, gap, n_rounds)
+        picked = gathered.join()
+        b = descend(picked, objective, k, w, b, find_target(primal, setting.stop),
+                    setting.seed + n_rounds)  # fmt: skip
+        gathered.write(dual, picked.beta)
+        del gathered, picked  # before the next round gathers others
+    result = ClassResult(float(b), primal, gap, n_rounds)
     part = done.with_suffix(".part.npz")
-    np.savez(part, w=w, found=np.array(found))
+    np.savez(part, w=w, result=np.array(result))
     part.replace(done)
     dual.path.unlink()
-    return found
+    return result
+
+
+def is_finished(primal: float, gap: float, n_rounds: int, stop: Stop) -> bool:
+    """Return whether training stops after a round."""
+    return gap <= stop.tol * primal or n_rounds > stop.max_passes
+
+
+def find_target(primal: float, stop: Stop) -> float:
+    """Return the gap on the gathered documents that a round descends to."""
+    return 0.5 * stop.tol * primal
 
 
 class Dual:
@@ -191,21 +181,23 @@ class Dual:
         if self.is_new:
             part = path.with_suffix(".part")
             with part.open("wb") as file:
-                # Written, not left as a hole: where the disk is full, writing to a map of a hole
-                # would end the process.
+                # Written out, not a sparse file: on a full disk, writing to a mapped hole would
+                # end the process.
                 for first in range(0, n_documents, PIECE):
                     file.write(bytes(8 * min(PIECE, n_documents - first)))
             part.replace(path)
 
     def map(self, bounds: tuple[int, int]) -> NDArray[np.float64]:
-        """Map a range of it into memory: what is written there is in the file."""
+        """Map a range of it into memory, to read and write."""
         first, last = bounds
         mapped: Any = np.memmap(self.path, np.float64, "r+", offset=8 * first, shape=last - first)
         return np.asarray(mapped)
 
 
-def _recall(objective: Objective, setting: Setting, dual: Dual, w: NDArray[np.float64]) -> float:
-    """Write the weights that a dual stands for, where a run before has left one."""
+def _restore_weights(
+    objective: Objective, setting: Setting, dual: Dual, w: NDArray[np.float64]
+) -> float:
+    """Compute the weights and return the intercept of a dual left by an earlier run."""
     b = 0.0
     if not dual.is_new:
         for shard in setting.shards:
@@ -223,157 +215,167 @@ def _go_round(
     b: float,
     random: np.random.Generator,
 ) -> tuple[float, float, Gathered]:
-    """Return the objective, the gap, and documents that do not rest, of all on the disk."""
+    """Return the objective, the gap, and the violating documents gathered from the disk."""
     primal = gap = 0.0
-    room = setting.room // min(effective_n_jobs(setting.n_jobs), len(objective.codes))
+    capacity = setting.capacity // min(effective_n_jobs(setting.n_jobs), len(objective.codes))
     left = sum(shard.n_nonzeros + len(shard) for shard in setting.shards)
-    gathered = Gathered(room)
+    gathered = Gathered(capacity)
     for shard in setting.shards:
         size = shard.n_nonzeros + len(shard)
         with shard.open() as block:
-            task = pose(objective, block, k)
-            margins, violation = np.empty((2, len(shard)))
+            margins, beta = np.empty(len(shard)), dual.map(shard.documents)
             score(block.rows, w, b, margins)
-            beta = dual.map(shard.documents)
-            primal_here, gap_here = judge(block.rows, task, beta, margins, violation)
-            share = (room - gathered.n_bytes) * size // max(left, 1)
-            chosen = choose_restless(block.rows, violation, share, random)
-            gathered.add(block.rows, task.y, beta, margins, chosen, shard.documents)
-        primal, gap, left = primal + primal_here, gap + gap_here, left - size
+            share = (capacity - gathered.n_bytes) * size // max(left, 1)
+            found = inspect(block, objective, k, beta, margins, share, random)
+            gathered.add(block.rows, found, beta, margins, shard.documents)
+        primal, gap, left = primal + found.primal, gap + found.gap, left - size
     return primal, gap, gathered
 
 
-def choose_restless(
-    rows: Rows, violation: NDArray[np.float64], room: int, random: np.random.Generator
+class Inspection(NamedTuple):
+    """Terms of objective and gap of some documents, their targets, and those to descend on."""
+
+    primal: float
+    gap: float
+    y: NDArray[np.int8]
+    chosen: NDArray[np.intp]
+
+
+def inspect(
+    block: Block,
+    objective: Objective,
+    k: int,
+    beta: NDArray[np.float64],
+    margins: NDArray[np.float64],
+    capacity: int,
+    random: np.random.Generator,
+) -> Inspection:
+    """Measure the gap of a block for one class, and choose violating documents to gather."""
+    task = objective.pose(k, block.find_class(int(objective.codes[k])))
+    violation = np.empty(block.n_documents)
+    primal, gap = judge(block.rows, task, beta, margins, violation)
+    return Inspection(
+        primal, gap, task.y, choose_violating(block.rows, violation, capacity, random)
+    )
+
+
+def choose_violating(
+    rows: Rows, violation: NDArray[np.float64], capacity: int, random: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return documents that do not rest, as many of them as there is room for."""
-    restless = np.flatnonzero(violation >= 0)
-    sizes = measure_gathered(rows)[restless]
-    if sizes.sum() <= room:
-        return restless
-    order = random.permutation(restless.size)
-    n_chosen = int(np.searchsorted(np.cumsum(sizes[order]), room))
-    return np.sort(restless[order[: max(n_chosen, 1)]])
+    """Return the documents not optimal at a bound, or a random sample of them that fits."""
+    violating = np.flatnonzero(violation >= 0)
+    sizes = measure_gathered(rows)[violating]
+    if sizes.sum() <= capacity:
+        return violating
+    order = random.permutation(violating.size)
+    n_chosen = int(np.searchsorted(np.cumsum(sizes[order]), capacity))
+    return np.sort(violating[order[: max(n_chosen, 1)]])
 
 
 def measure_gathered(rows: Rows) -> NDArray[np.int64]:
-    """Return what each document takes where it is gathered, in bytes."""
+    """Return the bytes that each document takes if it is gathered."""
     cell = CELL if rows.data is None else CELL + rows.data.itemsize
     ends = rows.indptr.astype(np.int64)
     return (ends[1:] - ends[:-1]) * cell + GATHERED
 
 
+class Picked(NamedTuple):
+    """Documents to descend on, with their targets, duals and margins."""
+
+    rows: Rows
+    y: NDArray[np.int8]
+    beta: NDArray[np.float64]
+    margins: NDArray[np.float64]
+
+
+def pick(
+    rows: Rows,
+    y: NDArray[np.int8],
+    beta: NDArray[np.float64],
+    margins: NDArray[np.float64],
+    chosen: NDArray[np.intp],
+    cells: tuple[NDArray[np.uint32], NDArray[Any] | None] | None = None,
+) -> Picked:
+    """Copy some documents; their features and values go to ``cells`` if it is given."""
+    ends = to_offsets(np.diff(rows.indptr.astype(np.int64))[chosen])
+    if cells is None:
+        values = None if rows.data is None else np.empty(ends[-1], rows.data.dtype)
+        cells = np.empty(ends[-1], np.uint32), values
+    gather_rows(rows.indptr, rows.indices, rows.data, chosen, *cells)
+    scales = (each[chosen] for each in (rows.scale, rows.squared_length, rows.weight))
+    copied = Rows(ends.astype(np.uint64), *cells, *scales)
+    return Picked(copied, y[chosen], beta[chosen], margins[chosen])
+
+
+def descend(
+    picked: Picked,
+    objective: Objective,
+    k: int,
+    w: NDArray[np.float64],
+    b: float,
+    target: float,
+    seed: int,
+) -> float:
+    """Run coordinate descent on documents, changing ``w`` and their duals; return the intercept."""
+    task = objective.pose(k, picked.y)
+    intercept: float = advance(
+        *(picked.rows, task, objective.bias, picked.beta, w, b, picked.margins),
+        *(target, SWEEPS, seed),
+    )
+    return intercept
+
+
 class Gathered:
-    """Documents gathered from many ranges, to descend on.
+    """Documents gathered from many ranges, which take at most ``capacity`` bytes."""
 
-    Parameters
-    ----------
-    room : int
-        Bytes that all of them take, at most.
-    """
-
-    def __init__(self, room: int) -> None:
+    def __init__(self, capacity: int) -> None:
         self.n_bytes = 0
-        self.beta = np.empty(0)
         self._ranges: list[tuple[tuple[int, int], NDArray[np.intp]]] = []
-        self._parts: list[dict[str, NDArray[Any]]] = []
-        # Memory for cells is taken as it is filled. Were they joined in the end, they would be
-        # there twice.
-        self._features = np.empty(room // CELL + 1, np.uint32)
-        self._values: NDArray[Any] | None = None
-        self._n_cells = 0
+        self._parts: list[Picked] = []
+        self._n_cells = capacity // CELL + 1
+        # One array that is filled in place: joining arrays would hold cells twice.
+        self._cells: tuple[Growing, Growing | None] | None = None
 
     def add(
         self,
         rows: Rows,
-        y: NDArray[np.int8],
+        found: Inspection,
         beta: NDArray[np.float64],
         margins: NDArray[np.float64],
-        chosen: NDArray[np.intp],
         documents: tuple[int, int],
     ) -> None:
         """Copy the chosen documents of a range."""
-        lengths = np.diff(rows.indptr.astype(np.int64))[chosen]
-        self._gather(rows, chosen, int(lengths.sum()))
-        self.n_bytes += GATHERED * len(chosen)
+        chosen, data = found.chosen, rows.data
+        n_cells = int(np.diff(rows.indptr.astype(np.int64))[chosen].sum())
+        if self._cells is None:
+            n = self._n_cells if data is None else self._n_cells // 2 + 1
+            values = None if data is None else Growing(data.dtype, n)
+            self._cells = Growing(np.uint32, n), values
+        cells: Any = [each and each.reserve(n_cells) for each in self._cells]
+        cell = CELL if data is None else CELL + data.itemsize
         self._ranges.append((documents, chosen))
-        self._parts.append(
-            {
-                "lengths": lengths,
-                "scale": rows.scale[chosen],
-                "squared_length": rows.squared_length[chosen],
-                "weight": rows.weight[chosen],
-                "y": y[chosen],
-                "beta": beta[chosen],
-                "margins": margins[chosen],
-            }
-        )
+        self._parts.append(pick(rows, found.y, beta, margins, chosen, cells))
+        self.n_bytes += GATHERED * len(chosen) + n_cells * cell
 
-    def descend(
-        self,
-        objective: Objective,
-        k: int,
-        w: NDArray[np.float64],
-        b: float,
-        target: float,
-        seed: int,
-    ) -> float:
-        """Descend on the documents; return the intercept, and leave their dual in ``beta``."""
-        n_cells = self._n_cells
-        rows = Rows(
-            count_up(self._join("lengths")).astype(np.uint64),
-            self._features[:n_cells],
-            None if self._values is None else self._values[:n_cells],
-            self._join("scale"),
-            self._join("squared_length"),
-            self._join("weight"),
+    def join(self) -> Picked:
+        """Return all documents together; this empties the parts."""
+        assert self._cells is not None
+        lengths = np.concatenate([np.diff(part.rows.indptr) for part in self._parts])
+        cells: Any = [each and each.filled for each in self._cells]
+        scales = (
+            np.concatenate([getattr(part.rows, name) for part in self._parts])
+            for name in ("scale", "squared_length", "weight")
         )
-        self.beta = self._join("beta")
-        task = Task(self._join("y"), objective.box[k], objective.ridge[k])
-        found: float = advance(
-            *(rows, task, objective.bias, self.beta, w, b, self._join("margins")),
-            *(target, PASSES, seed),
-        )
-        return found
+        rows = Rows(to_offsets(lengths.astype(np.int64)).astype(np.uint64), *cells, *scales)
+        joined = Picked(rows, *map(np.concatenate, zip(*(p[1:] for p in self._parts), strict=True)))
+        self._parts.clear()
+        return joined
 
-    def write(self, dual: Dual) -> None:
-        """Write the dual of the documents to where it came from."""
+    def write(self, dual: Dual, beta: NDArray[np.float64]) -> None:
+        """Write the duals of the documents back to their ranges."""
         first = 0
         for documents, chosen in self._ranges:
             last = first + len(chosen)
             if len(chosen):
-                dual.map(documents)[chosen] = self.beta[first:last]
+                dual.map(documents)[chosen] = beta[first:last]
             first = last
-
-    def _gather(self, rows: Rows, chosen: NDArray[np.intp], n_cells: int) -> None:
-        if rows.data is not None and self._values is None:
-            self._features = self._features[: len(self._features) // 2 + 1]
-            self._values = np.empty(len(self._features), rows.data.dtype)
-        last = self._n_cells + n_cells
-        if last > len(self._features):  # one document may be too large for the room
-            self._features = np.append(self._features, np.empty(n_cells, np.uint32))
-            if self._values is not None:
-                self._values = np.append(self._values, np.empty(n_cells, self._values.dtype))
-        cells = slice(self._n_cells, last)
-        values = None if self._values is None else self._values[cells]
-        gather_rows(rows.indptr, rows.indices, rows.data, chosen, self._features[cells], values)
-        self._n_cells = last
-        self.n_bytes += n_cells * (CELL if values is None else CELL + values.itemsize)
-
-    def _join(self, name: str) -> NDArray[Any]:
-        """Return one array of all parts, which lose theirs."""
-        return np.concatenate([part.pop(name) for part in self._parts])
-
-
-def warn_if_stopped_early(
-    gap: NDArray[np.float64], primal: NDArray[np.float64], stop: Stop
-) -> None:
-    """Warn where the gap is not as small as it should be."""
-    worst = float((gap / primal).max())
-    if worst > stop.tol:
-        warnings.warn(
-            f"Stopped after max_iter={stop.max_passes} passes with a relative duality gap of "
-            f"{worst:.2g}, above tol={stop.tol:g}. Raise max_iter or tol, or scale the features.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )

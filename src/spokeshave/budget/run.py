@@ -1,210 +1,240 @@
-"""A run in a given memory: survey, rank, reduce, train, each stage kept until all is done."""
+"""A run in a given memory: count and sample, rank, reduce, train; finished stages are resumed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.budget.classes import Classes
-from spokeshave.budget.costs import Costs
-from spokeshave.budget.memory import give_back, measure_resident
-from spokeshave.budget.plan import Cut, Plan, make_plan, measure_disk
-from spokeshave.budget.reducing import Reduced, complain_of_change, load_reduced, reduce_feed
-from spokeshave.budget.request import Feed, Reporter, Request
-from spokeshave.budget.room import LEAST, Room, find_room, find_spare
+from spokeshave.budget.counts import CollectionCounts
+from spokeshave.budget.memory import (
+    MINIMUM,
+    AvailableMemory,
+    Costs,
+    find_available,
+    find_reserve,
+    give_back,
+    measure_resident,
+)
+from spokeshave.budget.plan import Cut, Plan, measure_disk
+from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.rounds import Objective, Setting, Weights, train_classes
-from spokeshave.budget.selecting import (
+from spokeshave.budget.row_batches import Classes, chain_checksums, map_ahead
+from spokeshave.budget.sample import (
+    BATCH,
+    load_first_pass,
+    make_sample,
+    run_first_pass,
+    save_first_pass,
+)
+from spokeshave.budget.select import (
     Selection,
     load_selection,
+    pose,
     save_selection,
     select_features,
 )
-from spokeshave.budget.shards import list_shards
-from spokeshave.budget.survey import Survey
-from spokeshave.budget.surveying import (
-    Surveyed,
-    load_survey,
-    make_sample,
-    save_survey,
-    survey_feed,
-)
-from spokeshave.budget.workplace import Workplace
+from spokeshave.budget.shards import ShardWriter, list_shards
+from spokeshave.budget.store import make_lookup
 from spokeshave.errors import CorpusError
+from spokeshave.utils.checkpoint import WorkFolder
+from spokeshave.utils.timing import Stopwatch
 
-SHARDS = 8  # ranges that documents on the disk are read in take one part in so many of the memory
+SHARD_PART = 8  # ranges read from disk take one part in so many of the memory
+SIZES = "sizes.json"
+STAGES = ("first_pass", "selection", "reduced", "training")  # folders
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Size of all documents with the kept features."""
+
+    n_documents: int
+    n_nonzeros: int
+    n_bytes: int
+
+    @property
+    def per_document(self) -> float:
+        """Mean nonzeros per document."""
+        return self.n_nonzeros / max(self.n_documents, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A trained model.
+    """A trained model, and the results of the stages that led to it."""
 
-    Attributes
-    ----------
-    classes : ndarray
-        The classes, in order.
-    features : list of str or ndarray of int
-        What is kept: words, or the numbers of features.
-    idf : ndarray or None
-        Inverse document frequencies of the words, for "tfidf".
-    weights : Weights
-        A row per class.
-    checksum : int
-        Tells the documents from any others.
-    survey, plan, cut, reduced
-        What was found on the way.
-    """
-
-    classes: NDArray[Any]
-    features: Any
+    classes: NDArray[Any]  # sorted
+    features: Any  # the kept words, or feature numbers
     idf: NDArray[np.float32] | None
     weights: Weights
-    checksum: int
-    survey: Survey
+    checksum: int  # identifies the documents
+    counts: CollectionCounts
     plan: Plan
     cut: Cut
     reduced: Reduced
 
 
 def run(
-    feed: Feed,
+    stream: BatchReader,
     request: Request,
-    workplace: Workplace,
-    reporter: Reporter,
-    room: Room | None = None,
+    work: WorkFolder,
+    watch: Stopwatch,
+    say: Callable[[str], None],
+    memory: AvailableMemory | None = None,
 ) -> Result:
-    """Survey the documents, rank their features on a subset, reduce all of them, and train.
+    """Count documents, rank features on a sample, reduce all documents, and train.
 
-    What an earlier run has finished in the same workplace is not done again. The room is what
-    the budget leaves, unless it is told.
+    Stages that an earlier run has finished in the same folder are read from there. ``memory`` is
+    what the budget leaves, by default.
     """
-    room = room or find_room(request.memory)
-    reporter.begin("surveying")
-    stamps = feed.stamps
-    surveyed = _survey(feed, request, workplace, room, reporter)
-    survey, classes, checksum = surveyed.survey, surveyed.classes, surveyed.checksum
-    names, codes = classes.rank(feed.is_multilabel)
-    objective = request.svm(names, codes, survey)
-    costs = Costs(len(codes), request.n_threads, request.has_values(feed))
-    plan = make_plan(survey, surveyed.sample, room, costs)
-    reporter.say(str(plan))
-    reporter.begin("ranking")
-    selection = _select(surveyed, request, workplace, plan, objective, room, costs)
-    reporter.say(str(selection.cut))
-    del surveyed
+    memory = memory or find_available(request.memory)
+    watch.begin("counting")
+    stamps = stream.stamps
+    first = work.resume(
+        "first_pass",
+        partial(run_first_pass, stream, request, memory, watch.reach),
+        save_first_pass,
+        lambda folder: load_first_pass(folder, make_sample(request, memory)),
+    )
+    counts, classes, checksum = first.counts, first.classes, first.checksum
+    posed = pose(first, request, memory, request.n_threads)
+    say(str(posed.plan))
+    watch.begin("ranking")
+    selection = work.resume(
+        "selection",
+        partial(select_features, first, request, posed, memory),
+        save_selection,
+        load_selection,
+    )
+    say(str(selection.cut))
+    del first
     give_back()
-    reporter.begin("reducing")
-    if _has_changed(feed, stamps):
-        workplace.clear()
-        raise complain_of_change(feed)
-    if not workplace.has("reduced"):
-        workplace.require(measure_disk(selection.cut, survey.n_documents, costs))
-    _reduce(feed, request, workplace, selection, classes, survey, checksum, reporter)
-    reporter.begin("training")
-    weights = _train(request, workplace, len(selection.features), objective, costs, reporter)
+    watch.begin("reducing")
+    if _has_changed(stream, stamps):
+        work.clear()
+        raise _make_change_error(stream)
+    if not work.has("reduced"):
+        work.require_space(measure_disk(selection.cut, counts.n_documents, posed.costs))
+        _reduce(stream, request, work, selection, classes, counts.n_documents, checksum, watch)
+    watch.begin("training")
+    n_features = len(selection.features)
+    weights = _train(request, work, n_features, posed.objective, posed.costs, watch)
     return Result(
-        classes=names,
+        classes=posed.names,
         features=selection.features,
         idf=selection.idf,
         weights=weights,
         checksum=checksum,
-        survey=survey,
-        plan=plan,
+        counts=counts,
+        plan=posed.plan,
         cut=selection.cut,
-        reduced=load_reduced(workplace.find("reduced")),
+        reduced=_load_reduced(work.find("reduced")),
     )
 
 
-def _has_changed(feed: Feed, stamps: list[Any]) -> bool:
+def _has_changed(stream: BatchReader, stamps: list[Any]) -> bool:
     try:
-        return feed.stamps != stamps
+        return stream.stamps != stamps
     except (OSError, CorpusError):  # it is gone
         return True
 
 
-def _survey(
-    feed: Feed, request: Request, workplace: Workplace, room: Room, reporter: Reporter
-) -> Surveyed:
-    if workplace.has("survey"):
-        return load_survey(workplace.find("survey"), make_sample(feed, request, room))
-    surveyed = survey_feed(feed, request, room, reporter)
-    with workplace.enter("survey") as folder:
-        save_survey(folder, surveyed)
-    return surveyed
-
-
-def _select(
-    surveyed: Surveyed,
-    request: Request,
-    workplace: Workplace,
-    plan: Plan,
-    objective: Objective,
-    room: Room,
-    costs: Costs,
-) -> Selection:
-    if workplace.has("ranking"):
-        return load_selection(workplace.find("ranking"))
-    selection = select_features(surveyed, request, plan, objective, room, costs)
-    with workplace.enter("ranking") as folder:
-        save_selection(folder, selection)
-    return selection
+def _make_change_error(stream: BatchReader) -> CorpusError:
+    problem = "it has changed since it was first read; run again when it is whole"
+    return CorpusError(stream.name, problem)
 
 
 def _reduce(
-    feed: Feed,
+    stream: BatchReader,
     request: Request,
-    workplace: Workplace,
+    work: WorkFolder,
     selection: Selection,
     classes: Classes,
-    survey: Survey,
+    n_documents: int,
     checksum: int,
-    reporter: Reporter,
+    watch: Stopwatch,
 ) -> None:
-    if workplace.has("reduced"):
-        return
+    """Write all documents with the kept features; raise if they are not those counted before."""
     try:
-        with workplace.enter("reduced") as folder:
-            n_documents = survey.n_documents
-            found = reduce_feed(feed, request, selection, classes, n_documents, folder, reporter)
+        with work.enter("reduced") as folder:
+            found = reduce_stream(
+                stream, request, selection, classes, n_documents, folder, watch.reach
+            )
             if found != checksum:
-                raise complain_of_change(feed)
+                raise _make_change_error(stream)
     except CorpusError:
-        workplace.clear()  # what was found before is not of what is there now
+        work.clear()  # earlier stages are of other documents
         raise
+
+
+def reduce_stream(
+    stream: BatchReader,
+    request: Request,
+    selection: Selection,
+    classes: Classes,
+    n_documents: int,
+    folder: Path,
+    report: Callable[[float], None],
+) -> int:
+    """Write all documents with the kept features to a folder; return their checksum."""
+    known, checksum = make_lookup(selection.features), 0
+    encoder: Any = request.encoder
+
+    def find(batch: Any) -> Any:
+        return encoder.find(batch, known)
+
+    with ShardWriter(folder, has_values=request.has_values) as writer:
+        for encoded in map_ahead(find, stream.read_batches(BATCH), request.n_threads):
+            checksum = chain_checksums(checksum, encoded.checksum)
+            writer.add(encoded.encode(classes).weigh(selection.idf))
+            report(writer.n_documents / n_documents)
+        writer.finish()
+    n_bytes = sum(path.stat().st_size for path in folder.iterdir())
+    reduced = Reduced(writer.n_documents, writer.n_nonzeros, n_bytes)
+    (folder / SIZES).write_text(json.dumps(asdict(reduced)))
+    return checksum
+
+
+def _load_reduced(folder: Path) -> Reduced:
+    return Reduced(**json.loads((folder / SIZES).read_bytes()))
 
 
 def _train(
     request: Request,
-    workplace: Workplace,
+    work: WorkFolder,
     n_features: int,
     objective: Objective,
     costs: Costs,
-    reporter: Reporter,
+    watch: Stopwatch,
 ) -> Weights:
-    """Train on all documents: in memory where that is possible, and otherwise over the disk."""
+    """Train on all documents: in memory if they fit, else in rounds over the disk."""
     give_back()
-    spare = find_spare(request.memory) // 3
-    taken = measure_resident() + spare + n_features * costs.feature
-    free = max(request.memory - taken, LEAST // 2)
-    folder = workplace.find("reduced")
-    reduced = load_reduced(folder)
+    reserve = find_reserve(request.memory) // 3
+    taken = measure_resident() + reserve + n_features * costs.feature
+    free = max(request.memory - taken, MINIMUM // 2)
+    folder = work.find("reduced")
+    reduced = _load_reduced(folder)
     n_bytes = reduced.n_nonzeros * costs.cell + reduced.n_documents * costs.row
-    most_cells, room = reduced.n_nonzeros + reduced.n_documents, 0
+    most_cells, capacity = reduced.n_nonzeros + reduced.n_documents, 0
     if n_bytes > free:
-        share = free // SHARDS
-        room = free - share
+        share = free // SHARD_PART
+        capacity = free - share
         most_cells = max(1, most_cells * share // (n_bytes * costs.n_busy))
     setting = Setting(
         shards=list_shards(folder, request.norm, most_cells),
-        room=room,
-        folder=workplace.find("training"),
+        capacity=capacity,
+        folder=work.find("training"),
         n_features=n_features,
         stop=request.stop,
         seed=request.seed,
         n_jobs=request.n_jobs,
-        report=reporter.reach,
+        report=watch.reach,
     )
-    with workplace.naming():
+    with work.naming_errors():
         return train_classes(objective, setting)

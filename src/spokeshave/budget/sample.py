@@ -1,57 +1,53 @@
-"""The largest random subset of a stream of documents that fits in a given memory."""
+"""The first pass: counts of all documents, and the largest random sample of them that fits."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.budget.costs import Costs
-from spokeshave.budget.lexicon import Lexicon
-from spokeshave.budget.memory import measure_installed
-from spokeshave.budget.store import Batch, Store
-from spokeshave.budget.survey import draw, list_distinct
+from spokeshave.budget.counts import CollectionCounts, count_rows, draw, list_distinct
+from spokeshave.budget.memory import (
+    AvailableMemory,
+    Costs,
+    find_reserve,
+    measure_installed,
+    measure_resident,
+)
+from spokeshave.budget.request import BatchReader, Request
+from spokeshave.budget.row_batches import Batch, Classes, chain_checksums, map_ahead
+from spokeshave.budget.store import Store, WordIndex
 from spokeshave.kernels.tokens import Words
+from spokeshave.utils.formatting import write_size
 
-JUDGES = 0.1  # share of the documents that the ranker is judged by
-PARTS = ("train", "judges")
-COLUMN = 9  # bytes of a number that a feature may have: whether it is used, and how often
-THINNING = 0.85  # of the documents stay when there are too many
-USEFUL = 0.6  # of the words are in two documents, about; the others get no weight
+BATCH = 250  # documents read at a time
+MATRIX_SHARE = 0.4  # of the memory is for the sample if a criterion needs a matrix and copies of it
+VALIDATION = 0.1  # share of the sample that the ranker is validated on
+PARTS = ("train", "validation")
+KEY = 8  # bytes
+COLUMN = 9  # bytes of a possible feature number: whether it is used, and its frequency
+THINNING = 0.85  # share of the documents that stay if there are too many
+USEFUL = 0.6  # about this share of the words is in two documents; the others get no weight
 
 
-def draw_lots(seed: int, first: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the lots of documents, and which of them are to judge by, given the first's number."""
-    return draw(seed, first, n), draw(seed + 1, first, n) < JUDGES
+def draw_keys(seed: int, first: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the random keys of documents ``first`` to ``first + n``, and which are to validate."""
+    return draw(seed, first, n), draw(seed + 1, first, n) < VALIDATION
 
 
 class Sample:
-    """A random subset of documents: each has a lot, and those with the lowest lots are kept.
+    """A random sample of documents: those with the smallest random keys.
 
-    The subset does not depend on how the stream is divided. A tenth of it is kept apart to judge
-    by.
+    It does not depend on how the stream is divided into batches. A tenth of it, ``validation``, is
+    set apart. Documents with keys below ``highest`` are kept, which is their expected share.
 
-    Parameters
-    ----------
-    limit : int
-        Bytes that the subset may take, with all that training a ranker on it needs.
-    seed : int
-        Seed of the lots.
-    has_values : bool
-        Whether features have values, or are only there or not.
-    lexicon : Lexicon or None
-        What numbers words; None where features have numbers already.
-    n_threads : int
-        How many classes will be trained at a time.
-
-    Attributes
-    ----------
-    train, judges : Store
-        The documents.
-    highest : float
-        The highest lot that is kept: the share of all documents that the subset is.
+    ``limit`` is in bytes, and includes the memory to train a ranker with ``n_threads``. ``words``
+    numbers the words; it is None if features have numbers already.
     """
 
     def __init__(
@@ -60,157 +56,146 @@ class Sample:
         *,
         seed: int,
         has_values: bool,
-        lexicon: Lexicon | None,
+        words: WordIndex | None,
         n_threads: int,
     ) -> None:
         self.limit, self.seed = limit, seed
-        self.has_values, self.lexicon, self.n_threads = has_values, lexicon, n_threads
-        most = min(limit, measure_installed() // 2)  # more may be allowed than there is
+        self.has_values, self.words, self.n_threads = has_values, words, n_threads
+        most = min(limit, measure_installed() // 2)  # the budget may exceed what is installed
         capacity = max(most // (8 if has_values else 4), 1024)
         self.train = Store(capacity, has_values=has_values)
-        self.judges = Store(max(int(capacity * 2 * JUDGES), 1024), has_values=has_values)
-        self._lots: list[list[NDArray[np.float64]]] = [[], []]
+        self.validation = Store(max(int(capacity * 2 * VALIDATION), 1024), has_values=has_values)
         self.highest = 1.0
         self.n_seen = 0
-        self._is_used = np.zeros(0, bool)  # of the features that have numbers of their own
+        self._is_used = np.zeros(0, bool)  # by feature number, if features are not words
 
     def __len__(self) -> int:
-        return len(self.train) + len(self.judges)
+        return len(self.train) + len(self.validation)
+
+    @property
+    def _stores(self) -> tuple[Store, Store]:
+        return self.train, self.validation
 
     @property
     def is_whole(self) -> bool:
-        """Whether every document that came is in it."""
+        """Whether every document seen is in it."""
         return len(self) == self.n_seen
 
     @property
     def n_nonzeros(self) -> int:
-        """How many cells there are in all."""
-        return self.train.n_nonzeros + self.judges.n_nonzeros
+        """Number of cells."""
+        return self.train.n_nonzeros + self.validation.n_nonzeros
 
     @property
     def n_features(self) -> int:
-        """How many features have a number."""
-        return self._is_used.size if self.lexicon is None else len(self.lexicon)
+        """Number of features that have a number."""
+        return self._is_used.size if self.words is None else len(self.words)
 
     def estimate(self, n_classes: int) -> int:
-        """Return how many bytes the subset takes, with all that training a ranker on it needs."""
+        """Return the bytes of the sample, including the memory to train a ranker on it."""
         costs = Costs(n_classes, self.n_threads, self.has_values)
-        n_features = (
-            int(self._is_used.sum()) if self.lexicon is None else USEFUL * len(self.lexicon)
-        )
-        words = 0 if self.lexicon is None else self.lexicon.n_bytes
-        lots = 8 * len(self)
-        columns = 0 if self.lexicon is not None else COLUMN * self.n_features
+        if self.words is None:
+            n_features, numbers = float(self._is_used.sum()), COLUMN * self.n_features
+        else:
+            n_features, numbers = USEFUL * len(self.words), self.words.n_bytes
         return int(
             self.n_nonzeros * costs.cell
             + len(self) * costs.swept_row
             + n_features * costs.swept_feature
-            + words
-            + columns
-            + lots
+            + numbers
+            + KEY * len(self)
         )
 
     def add(self, batch: Batch, n_classes: int, words: Words | None = None) -> None:
-        """Draw lots for more documents, and keep those with low ones."""
+        """Draw keys for more documents, and keep those with small ones."""
         self.add_drawn(
-            batch, *draw_lots(self.seed, self.n_seen, batch.n_documents), n_classes, words
+            batch, *draw_keys(self.seed, self.n_seen, batch.n_documents), n_classes, words
         )
         self.n_seen += batch.n_documents
 
     def add_drawn(
         self,
         batch: Batch,
-        lots: NDArray[np.float64],
-        judges: NDArray[np.bool_],
+        keys: NDArray[np.float64],
+        is_validation: NDArray[np.bool_],
         n_classes: int,
         words: Words | None = None,
     ) -> None:
-        """Keep those of some documents that have low lots; ``judges`` are to judge by."""
-        is_low = lots < self.highest
-        for store, kept, chosen in (
-            (self.train, self._lots[0], is_low & ~judges),
-            (self.judges, self._lots[1], is_low & judges),
-        ):
-            if chosen.any():
-                store.add(self._number(batch.take(chosen), words))
-                kept.append(lots[chosen])
+        """Keep the documents with small keys, given the keys and which are to validate."""
+        is_low = keys < self.highest
+        for store, chosen in zip(self._stores, (~is_validation, is_validation), strict=True):
+            if (chosen := chosen & is_low).any():
+                store.add(self._number(batch.take(chosen), words), keys[chosen])
         while self.estimate(n_classes) > self.limit and len(self) > 1:
             self.thin()
 
     def thin(self, share: float = THINNING) -> None:
-        """Keep fewer documents, and forget the words that only the others have."""
-        lowest = min(lots.min(initial=1.0) for part in self._lots for lots in part)
+        """Keep fewer documents, and forget words of the others alone."""
+        lowest = min(store.keys.min(initial=1.0) for store in self._stores)
         self.highest = max(share * self.highest, np.nextafter(lowest, 1))
-        for number, store in enumerate((self.train, self.judges)):
-            lots = np.concatenate([np.empty(0), *self._lots[number]])
-            is_low = lots < self.highest
-            store.keep(is_low)
-            self._lots[number] = [lots[is_low]]
+        for store in self._stores:
+            store.keep(store.keys < self.highest)
         is_used = self.count() > 0
-        if self.lexicon is None:
+        if self.words is None:
             self._is_used = is_used[: is_used.size - int(is_used[::-1].argmax())]
         else:
-            self.renumber(self.lexicon.forget(is_used))
+            self.renumber(self.words.forget(is_used))
 
     def close(self) -> None:
-        """Give up what only more documents would need."""
-        if self.lexicon is not None:
-            self.lexicon.close()
+        """Free memory that is only needed to add documents."""
+        if self.words is not None:
+            self.words.close()
 
     def stop_growing(self, n_classes: int) -> None:
-        """Make what there is the limit: memory is short before it was expected to be."""
+        """Make the current size the limit: memory is shorter than expected."""
         self.limit = min(self.limit, self.estimate(n_classes))
 
-    def thin_judges(self, n_documents: int) -> None:
-        """Keep so many of the documents to judge by, at most."""
-        lots = np.concatenate([np.empty(0), *self._lots[1]])
-        if lots.size > n_documents:
-            is_low = lots < np.partition(lots, n_documents)[n_documents]
-            self.judges.keep(is_low)
-            self._lots[1] = [lots[is_low]]
+    def thin_validation(self, n_documents: int) -> None:
+        """Keep at most ``n_documents`` of the validation documents."""
+        keys = self.validation.keys
+        if keys.size > n_documents:
+            self.validation.keep(keys < np.partition(keys, n_documents)[n_documents])
 
     def count(self) -> NDArray[np.int64]:
-        """Return in how many documents of the subset each feature is."""
+        """Return the document frequency of each feature in the sample."""
         frequency = np.zeros(self.n_features, np.int64)
-        self.train.count(frequency)
-        self.judges.count(frequency)
+        for store in self._stores:
+            store.count(frequency)
         return frequency
 
     def renumber(self, number: NDArray[np.uint32]) -> None:
-        """Give every feature its new number; those without one are dropped."""
-        self.train.renumber(number)
-        self.judges.renumber(number)
+        """Give every feature its new number, and drop features without one."""
+        for store in self._stores:
+            store.renumber(number)
 
     def multiply(self, factors: NDArray[np.float32]) -> None:
-        """Multiply the values of each feature by a factor of its own."""
-        self.train.multiply(factors)
-        self.judges.multiply(factors)
+        """Multiply the values of each feature by its factor."""
+        for store in self._stores:
+            store.multiply(factors)
 
     def save(self, folder: Path) -> None:
-        """Write everything to a folder."""
-        for name, store, lots in zip(PARTS, (self.train, self.judges), self._lots, strict=True):
+        """Write the sample to a folder."""
+        for name, store in zip(PARTS, self._stores, strict=True):
             store.save(folder, name)
-            np.concatenate([np.empty(0), *lots]).tofile(folder / f"{name}.lots")
-        if self.lexicon is not None:
-            self.lexicon.save(folder / "lexicon")
+        if self.words is not None:
+            self.words.save(folder / "words")
         state = {"highest": self.highest, "n_seen": self.n_seen, "n_columns": self._is_used.size}
         (folder / "sample.json").write_text(json.dumps(state))
 
     def load(self, folder: Path) -> None:
-        """Read what was saved in a folder; there must be nothing here yet."""
-        for name, store, lots in zip(PARTS, (self.train, self.judges), self._lots, strict=True):
+        """Read a saved sample into an empty one."""
+        for name, store in zip(PARTS, self._stores, strict=True):
             store.load(folder, name)
-            lots[:] = [np.fromfile(folder / f"{name}.lots")]
-        if self.lexicon is not None:
-            self.lexicon.load(folder / "lexicon")
+        if self.words is not None:
+            self.words.load(folder / "words")
         state = json.loads((folder / "sample.json").read_bytes())
         self.highest, self.n_seen = state["highest"], state["n_seen"]
         self._is_used = np.zeros(state["n_columns"], bool)
         self._is_used = self.count() > 0
 
     def _number(self, batch: Batch, words: Words | None) -> Batch:
-        """Return rows with the numbers that features have here."""
-        if self.lexicon is None or words is None:
+        """Return rows with the feature numbers of the sample."""
+        if self.words is None or words is None:
             used = list_distinct(batch.features)
             n_more = int(used.max(initial=-1)) + 1 - self._is_used.size
             self._is_used = np.append(self._is_used, np.zeros(max(n_more, 0), bool))
@@ -218,5 +203,94 @@ class Sample:
             return batch
         tokens = list_distinct(batch.features)
         number = np.empty(int(tokens.max(initial=-1)) + 1, np.int32)
-        number[tokens] = self.lexicon.number(words, tokens)
+        number[tokens] = self.words.number(words, tokens)
         return batch._replace(features=number[batch.features])
+
+
+@dataclass(frozen=True, eq=False)
+class FirstPass:
+    """Results of the first pass; ``checksum`` identifies the documents."""
+
+    counts: CollectionCounts
+    classes: Classes
+    checksum: int
+    sample: Sample
+
+
+def run_first_pass(
+    stream: BatchReader,
+    request: Request,
+    memory: AvailableMemory,
+    report: Callable[[float], None],
+) -> FirstPass:
+    """Count all documents, and keep the largest random sample that fits."""
+    counts, classes, checksum = CollectionCounts(), Classes(request.class_names), 0
+    sample, encoder = make_sample(request, memory), request.encoder
+    for encoded in map_ahead(encoder.scan, stream.read_batches(BATCH), request.n_threads):
+        n_documents, hashes = encoded.n_documents, encoded.hash_words()
+        counts = counts.merge(
+            count_rows(encoded.features, n_documents, encoded.labels, hashes=hashes)
+        )
+        checksum = chain_checksums(checksum, encoded.checksum)
+        sample.add(encoded.encode(classes), len(classes), encoded.words)
+        _require_columns(counts.n_features, memory)
+        if measure_resident() > memory.budget - find_reserve(memory.budget) // 3:
+            sample.stop_growing(len(classes))
+        report(stream.position / max(stream.n_bytes, 1))
+    _require_classes(classes, request)
+    return FirstPass(counts, classes, checksum, sample)
+
+
+def make_sample(request: Request, memory: AvailableMemory) -> Sample:
+    """Return an empty sample."""
+    return Sample(
+        memory.free if request.by == "normal" else int(MATRIX_SHARE * memory.free),
+        seed=request.seed,
+        has_values=request.has_values,
+        words=WordIndex() if request.is_text else None,
+        n_threads=request.n_threads,
+    )
+
+
+def _require_columns(n_features: int, memory: AvailableMemory) -> None:
+    """Raise if feature numbers are so large that counting them takes the memory."""
+    most = memory.free // (2 * COLUMN)
+    if n_features > most:
+        raise ValueError(
+            f"memory must be enough for features with numbers up to {n_features:,}. Got "
+            f"{write_size(memory.budget)}, which is for {most:,}: give more, or number them anew."
+        )
+
+
+def _require_classes(classes: Classes, request: Request) -> None:
+    """Raise if there are too few classes."""
+    if len(classes) < (1 if request.is_multilabel else 2):
+        names = classes.names
+        found = f"all are of class {names[0]!r}" if names else "none has a label"
+        raise ValueError(f"The documents must be of two classes or more; {found}.")
+
+
+def save_first_pass(folder: Path, first: FirstPass) -> None:
+    """Write the results to a folder."""
+    counts = first.counts
+    state = {
+        "n_documents": counts.n_documents,
+        "n_nonzeros": counts.n_nonzeros,
+        "n_features": counts.n_features,
+        "classes": [[name, counts.class_counts[name]] for name in first.classes.names],
+        "checksum": first.checksum,
+    }
+    np.save(folder / "smallest.npy", counts.smallest)
+    first.sample.save(folder)
+    (folder / "counts.json").write_text(json.dumps(state))
+
+
+def load_first_pass(folder: Path, sample: Sample) -> FirstPass:
+    """Read the results of an earlier run; ``sample`` must be empty."""
+    state = json.loads((folder / "counts.json").read_bytes())
+    class_counts = Counter(dict(map(tuple, state.pop("classes"))))
+    checksum = state.pop("checksum")
+    smallest = np.load(folder / "smallest.npy")
+    sample.load(folder)
+    counts = CollectionCounts(**state, class_counts=class_counts, smallest=smallest)
+    return FirstPass(counts, Classes(class_counts), checksum, sample)

@@ -1,4 +1,4 @@
-"""Rows on the disk: one file of cells, of which ranges are mapped into memory."""
+"""Rows on disk: one file of cells, mapped into memory range by range."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.budget.store import Batch, count_up
+from spokeshave.budget.row_batches import Batch, to_offsets
 from spokeshave.kernels.rows import Rows, rescale
 
 BUFFER = 1 << 20
@@ -28,7 +28,7 @@ _KINDS = {
 
 
 class Block(NamedTuple):
-    """Documents to train on: rows, and the codes of their classes, those of each row in a row."""
+    """Documents to train on: rows, and the codes of their classes, row by row."""
 
     rows: Rows
     code_ends: NDArray[np.int64]
@@ -36,26 +36,18 @@ class Block(NamedTuple):
 
     @property
     def n_documents(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return self.rows.scale.size
 
     def find_class(self, code: int) -> NDArray[np.int8]:
-        """Return 1 for each document of a class, and -1 for all others."""
+        """Return 1 for each document of a class, and -1 for the others."""
         y = np.full(self.n_documents, -1, np.int8)
         y[np.searchsorted(self.code_ends, np.flatnonzero(self.codes == code), "right") - 1] = 1
         return y
 
 
 class ShardWriter:
-    """Writes documents one after the other.
-
-    Parameters
-    ----------
-    folder : Path
-        An empty folder.
-    has_values : bool
-        Whether cells have values.
-    """
+    """Writes documents to an empty folder, with or without values."""
 
     def __init__(self, folder: Path, *, has_values: bool) -> None:
         self.n_documents = self.n_nonzeros = self.n_codes = 0
@@ -91,7 +83,7 @@ class ShardWriter:
         self._marks.append((self.n_documents, self.n_nonzeros, self.n_codes))
 
     def finish(self) -> None:
-        """See to it that all is on the disk, with marks of where ranges may begin."""
+        """Write the offsets where ranges may begin, and flush all files to disk."""
         np.array(self._marks, np.int64).tofile(self._folder / MARKS)
         for file in self._files.values():
             file.flush()
@@ -100,16 +92,9 @@ class ShardWriter:
 
 @dataclass(frozen=True)
 class Shard:
-    """A range of the documents in a folder, and where their cells and labels begin and end.
+    """A range of the documents that a `ShardWriter` has written.
 
-    Attributes
-    ----------
-    folder : Path
-        Where a `ShardWriter` has written them.
-    norm : {"l2", "l1"} or None
-        The length that documents are brought to.
-    documents, cells, codes : tuple of int
-        Where each begins and ends.
+    ``norm`` is what rows are scaled to; the others are the first and last index of each.
     """
 
     folder: Path
@@ -123,22 +108,18 @@ class Shard:
 
     @property
     def n_nonzeros(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return self.cells[1] - self.cells[0]
 
     @contextmanager
     def open(self) -> Iterator[Block]:
-        """Map the documents into memory for as long as they are needed."""
-        n = len(self)
-        indptr = np.zeros(n + 1, np.uint64)
+        """Map the documents into memory while they are needed."""
+        indptr = np.zeros(len(self) + 1, np.uint64)
         np.cumsum(self._map("lengths", self.documents), dtype=np.uint64, out=indptr[1:])
         values = self._map("values", self.cells) if (self.folder / "values").exists() else None
-        scale, squared_length = np.ones(n), np.empty(n)
-        set_lengths(indptr, values, self.norm, scale, squared_length)
-        features = self._map("features", self.cells)
         yield Block(
-            Rows(indptr, features, values, scale, squared_length, np.ones(n)),
-            count_up(self._map("n_codes", self.documents)),
+            make_rows(indptr, self._map("features", self.cells), values, self.norm),
+            to_offsets(self._map("n_codes", self.documents)),
             self._map("codes", self.codes),
         )
 
@@ -146,24 +127,29 @@ class Shard:
         dtype, (first, last) = np.dtype(_KINDS[kind]), bounds
         if first == last:
             return np.empty(0, dtype)
-        # As if it could be written to: kernels are compiled once for all arrays that can.
+        # Writable (copy on write), as kernels are compiled for writable arrays only.
         mapped = np.memmap(
             self.folder / kind, dtype, "c", offset=first * dtype.itemsize, shape=last - first
         )
         return np.asarray(mapped)
 
 
-def set_lengths(
+def make_block(batch: Batch, norm: str | None) -> Block:
+    """Return a batch in memory as documents to train on."""
+    indptr, features = batch.indptr.astype(np.uint64), batch.features.astype(np.uint32, copy=False)
+    rows = make_rows(indptr, features, batch.values, norm)
+    return Block(rows, batch.code_ends, batch.codes)
+
+
+def make_rows(
     indptr: NDArray[np.uint64],
+    features: NDArray[np.uint32],
     values: NDArray[np.float32] | None,
     norm: str | None,
-    scale: NDArray[np.float64],
-    squared_length: NDArray[np.float64],
-) -> None:
-    """Write the scale that brings each row to length one, as ``norm`` says, and what it comes to.
-
-    Rows have a scale of one before.
-    """
+) -> Rows:
+    """Return rows as the solver reads them, with the scale that gives them norm one."""
+    n = len(indptr) - 1
+    scale, squared_length = np.ones(n), np.empty(n)
     if norm == "l1":
         ends = indptr.astype(np.int64)
         sums = np.diff(ends).astype(np.float64)
@@ -171,12 +157,13 @@ def set_lengths(
             sums = np.diff(np.concatenate([[0], np.cumsum(np.abs(values), dtype=float)])[ends])
         scale[:] = 1 / np.where(sums > 0, sums, 1)
     rescale(indptr, values, norm == "l2", scale, squared_length)
+    return Rows(indptr, features, values, scale, squared_length, np.ones(n))
 
 
 def list_shards(folder: Path, norm: str | None, most: int) -> list[Shard]:
-    """Return all documents in a folder, in ranges of no more than so many cells and rows.
+    """Return all documents in a folder, in ranges of at most ``most`` cells and rows.
 
-    What was written at once is not divided.
+    A batch that was written at once is not divided.
     """
     marks = np.fromfile(folder / MARKS, np.int64).reshape(-1, 3)
     sizes = marks[:, 0] + marks[:, 1]

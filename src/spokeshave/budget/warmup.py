@@ -11,14 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from spokeshave.budget.request import Reporter, Request
-from spokeshave.budget.room import Room
+from spokeshave.budget.memory import AvailableMemory
+from spokeshave.budget.request import Request
 from spokeshave.budget.rounds import Objective, Setting, train_classes
 from spokeshave.budget.run import run
 from spokeshave.budget.shards import list_shards
-from spokeshave.budget.workplace import Workplace
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.solver import Stop
+from spokeshave.utils.checkpoint import WorkFolder
+from spokeshave.utils.timing import Stopwatch
 
 N_CLASSES = 5  # enough for the sweeps over several classes at once
 
@@ -27,6 +28,8 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
     """Run every kernel on a few documents; `has_values` is whether rows are not binary."""
     request = Request(
         memory=1 << 50,
+        is_text=is_text,
+        is_multilabel=False,
         svm=_pose,
         stop=Stop(0.1, 20),
         by="normal",
@@ -43,8 +46,8 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
     )
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        workplace = Workplace(Path(folder, "work"), {})
-        found = run(_Few(is_text), request, workplace, Reporter(), Room(10_000_000, 0))
+        work, memory = WorkFolder(Path(folder, "work"), {}), AvailableMemory(10_000_000, 0)
+        found = run(_Few(is_text), request, work, Stopwatch(), lambda sentence: None, memory)
         shards = list_shards(Path(folder, "work", "reduced"), "l2", 20)
         objective = _pose(None, np.arange(N_CLASSES), None)
         n_features = len(found.features)
@@ -55,12 +58,12 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
         train_classes(objective, setting)
 
 
-def _pose(names: Any, codes: Any, survey: Any) -> Objective:
+def _pose(names: Any, codes: Any, counts: Any) -> Objective:
     return Objective(np.ones((len(codes), 2)), np.zeros((len(codes), 2)), 1.0, codes)
 
 
 class _Few:
-    """A feed of a few documents of some classes."""
+    """A stream of a few documents of some classes."""
 
     name, n_bytes, position, is_multilabel = "documents", 1, 0, False
     stamps: ClassVar[list[Any]] = []

@@ -1,11 +1,11 @@
-"""The same job on a Dask cluster: documents lie in parts, and never come to the client."""
+"""The same job on a Dask cluster: documents are in parts, and never come to the client."""
 
 from __future__ import annotations
 
 import os
 
-# Polars keeps what it has freed for ten seconds, unless it is told so before it is loaded: in a
-# worker that counts as taken.
+# Polars keeps freed memory for ten seconds unless this is set before it is loaded. In a worker that
+# would count as taken.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 try:
@@ -13,14 +13,13 @@ try:
 except ImportError as error:
     raise ImportError("A cluster needs Dask: pip install 'spokeshave[cluster]'") from error
 
+from spokeshave.cluster.blocks import Spread, spread_documents
+from spokeshave.cluster.client import connect
 from spokeshave.cluster.curves import curve_on_cluster
 from spokeshave.cluster.fitting import fit_on_cluster
-from spokeshave.cluster.predicting import predict_on_cluster
-from spokeshave.cluster.rankings import rank_on_cluster, sparsity_on_cluster
-from spokeshave.cluster.shapes import shape_on_cluster
-from spokeshave.cluster.sizes import tell_sizes
-from spokeshave.cluster.spreading import Spread, spread_documents
-from spokeshave.cluster.workers import connect
+from spokeshave.cluster.predict import predict_on_cluster
+from spokeshave.cluster.spill import register_sizes
+from spokeshave.cluster.statistics import rank_on_cluster, shape_on_cluster, sparsity_on_cluster
 
 __all__ = [
     "Spread",
@@ -33,5 +32,5 @@ __all__ = [
     "sparsity_on_cluster",
     "spread_documents",
 ]
-tell_sizes()  # here and, as they import this, to every worker
-del distributed, os, tell_sizes
+register_sizes()  # here and, as they import this, on every worker
+del distributed, os, register_sizes

@@ -1,7 +1,8 @@
-"""Documents as rows, in blocks that lie on the workers."""
+"""Documents as rows, in blocks that stay on the workers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,33 +10,39 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
-from spokeshave.budget.store import Batch, count_up
-from spokeshave.cluster.counting import Count
-from spokeshave.cluster.parts import Parts
-from spokeshave.cluster.reading import Kind, Side, read_range
-from spokeshave.cluster.workers import submit
-from spokeshave.text.vectorizer import DocumentVectorizer, count_words, weight_counts
+from spokeshave.budget.counts import CollectionCounts
+from spokeshave.budget.row_batches import Batch, Classes, join_batches, to_offsets
+from spokeshave.cluster.client import submit
+from spokeshave.cluster.count import count_parts, make_vectorizer, prune_vocabulary
+from spokeshave.cluster.parts import Kind, Parts, Side, open_parts, read_range
+from spokeshave.text.vectorizer import (
+    DocumentVectorizer,
+    check_vectorizer,
+    count_words,
+    weight_counts,
+)
 
 CELLS = 4_000_000  # nonzeros of a block, about
 
 
 class Range(NamedTuple):
-    """Documents of a part: those from the first number up to the last, which is not with them."""
+    """Documents ``first`` to ``last - 1`` of a part."""
 
     part: int
     first: int
     last: int
 
 
-def plan_blocks(counts: list[Count], cells: int = CELLS) -> list[Range]:
-    """Deal the documents of all parts to blocks of about as many nonzeros each.
+def plan_blocks(counts: list[CollectionCounts], cells: int = CELLS) -> list[Range]:
+    """Divide the documents of all parts into blocks of about as many nonzeros each.
 
     Examples
     --------
-    >>> ranges = plan_blocks([Count(10, 50), Count(0, 0), Count(3, 12)], cells=30)
-    >>> [(at.part, at.first, at.last) for at in ranges]
+    >>> counts = [CollectionCounts(10, 50), CollectionCounts(0, 0), CollectionCounts(3, 12)]
+    >>> [(at.part, at.first, at.last) for at in plan_blocks(counts, cells=30)]
     [(0, 0, 5), (0, 5, 10), (2, 0, 3)]
     """
     ranges = []
@@ -54,31 +61,23 @@ def spread_rows(
     vectorizer: Future | None,
     names: list[str],
 ) -> list[Future]:
-    """Make rows of all documents, a task for each block."""
+    """Encode all documents as rows, a task for each block."""
+    items = parts.with_sides(sides)
     return [
-        submit(
-            client,
-            make_block,
-            parts.items[at.part],
-            parts.kind,
-            None if sides is None else sides[at.part],
-            at,
-            vectorizer,
-            names,
-        )
+        submit(client, encode_range, *items[at.part], parts.kind, at, vectorizer, names)
         for at in ranges
     ]
 
 
-def make_block(
+def encode_range(
     part: Any,
-    kind: Kind,
     side: Side | None,
+    kind: Kind,
     at: Range,
     vectorizer: DocumentVectorizer | None,
     names: list[str],
 ) -> Batch:
-    """Return some documents of a part as rows; those of vectors have the values they had."""
+    """Return some documents of a part as rows; vectors keep their values."""
     rows: list[Any] = []
     labels: list[Any] = []
     for batch in read_range(part, kind, side, at.first, at.last):
@@ -89,53 +88,142 @@ def make_block(
     for X in rows:
         X.resize(X.shape[0], width)
     X = sparse.vstack(rows, format="csr")
-    is_plain = vectorizer is not None and vectorizer.weighting == "binary"
+    is_binary = vectorizer is not None and vectorizer.weighting == "binary"
     return Batch(
         X.indptr.astype(np.int64),
         X.indices.astype(np.int32),
-        None if is_plain else X.data,
-        *encode(labels, names),
+        None if is_binary else X.data,
+        *Classes(names, is_closed=True).encode(labels),
     )
-
-
-def encode(labels: list[Any], names: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the numbers of the classes of each document, and where each begins and ends.
-
-    Examples
-    --------
-    >>> encode([("oak", "ash"), (), ("oak",)], ["ash", "oak"])
-    (array([0, 2, 2, 3]), array([0, 1, 1], dtype=int32))
-    """
-    number = {name: k for k, name in enumerate(names)}
-    rows = [
-        sorted({number[name] for name in (label if isinstance(label, tuple) else (label,))})
-        for label in labels
-    ]
-    lengths = np.array([len(row) for row in rows], np.int64)
-    return count_up(lengths), np.array([k for row in rows for k in row], np.int32)
 
 
 def join_rows(
     blocks: list[Batch], vectorizer: DocumentVectorizer | None, n_features: int
 ) -> sparse.csr_matrix:
-    """Return the documents of blocks as the matrix that they are on one machine."""
-    ends = count_up(np.concatenate([np.diff(block.indptr) for block in blocks]))
-    indices = np.concatenate([block.features for block in blocks])
-    data = np.ones(indices.size)
-    first = 0
-    for block in blocks:
-        if block.values is not None:
-            data[first : first + block.values.size] = block.values
-        first += block.features.size
-    X = sparse.csr_matrix((data, indices, ends), shape=(ends.size - 1, n_features))
+    """Return the documents of blocks as the matrix of one machine."""
+    rows = join_batches(blocks)
+    data = np.ones(rows.features.size)
+    if rows.values is not None:
+        data[:] = rows.values
+    shape = rows.n_documents, n_features
+    X = sparse.csr_matrix((data, rows.features, rows.indptr), shape=shape)
     return normalize(X, copy=False) if vectorizer is None else weight_counts(vectorizer, X)
 
 
 def join_targets(blocks: list[Batch], names: list[str], *, is_multilabel: bool) -> Any:
-    """Return the labels of the documents of blocks, or an indicator of them."""
+    """Return the labels of the documents of blocks, or their indicator matrix."""
     codes = np.concatenate([block.codes for block in blocks])
     if not is_multilabel:
         return np.array(names)[codes]
     lengths = np.concatenate([np.diff(block.code_ends) for block in blocks])
-    shape = lengths.size, len(names)
-    return sparse.csr_matrix((np.ones(codes.size, np.int8), codes, count_up(lengths)), shape=shape)
+    ones, shape = np.ones(codes.size, np.int8), (lengths.size, len(names))
+    y = sparse.csr_matrix((ones, codes, to_offsets(lengths)), shape=shape)
+    y.sort_indices()
+    return y
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Documents as rows, in blocks on the workers, in order.
+
+    Attributes
+    ----------
+    blocks : list of Future
+        The blocks, each a `Block` of rows and targets.
+    vectorizer : Future or None
+        The vectorizer of texts; None for vectors.
+    names : list of str
+        The classes.
+    is_multilabel : bool
+        Whether a document may have several classes.
+    n_documents, n_features : int
+        Numbers of documents and features.
+    """
+
+    blocks: list[Future]
+    vectorizer: Future | None
+    names: list[str]
+    is_multilabel: bool
+    n_documents: int
+    n_features: int
+
+
+def list_classes(spread: Spread) -> NDArray[Any]:
+    """Return the classes as a fit on one machine has them; there must be two."""
+    if spread.is_multilabel:
+        return np.arange(len(spread.names))
+    if len(spread.names) < 2:
+        raise ValueError(
+            f"The documents must be of at least two classes. Got {spread.names[0]!r} only."
+        )
+    return np.array(spread.names)
+
+
+class Block(NamedTuple):
+    """Documents: rows, and an indicator with a column per class, one for two classes."""
+
+    X: sparse.csr_matrix
+    indicator: sparse.csc_matrix
+
+
+def spread_documents(
+    client: Client,
+    parts: Any,
+    *,
+    vectorizer: DocumentVectorizer | None = None,
+    like: Spread | None = None,
+    **options: Any,
+) -> Spread:
+    """Read documents on the workers and encode them as rows, which stay there.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+    parts : str, Path, sequence of them, or Dask collection
+        The documents, as in `fit_on_cluster`.
+    vectorizer : DocumentVectorizer, optional
+        Turns texts into rows; it is cloned.
+    like : Spread, optional
+        Documents whose vocabulary and classes are used, as for test documents.
+    **options
+        Options to read files, including ``text`` and ``label``, as in `fit_on_cluster`.
+
+    Returns
+    -------
+    spread : Spread
+    """
+    found = open_parts(client, parts, **options)
+    recipe = clone(DocumentVectorizer() if vectorizer is None else vectorizer)
+    check_vectorizer(recipe)
+    counted = count_parts(client, found, None, strip_markup=recipe.strip_markup)
+    total = counted.total
+    if like is not None:
+        names, fitted, n_features = like.names, like.vectorizer, like.n_features
+    elif found.kind.is_text:
+        words = prune_vocabulary(client, counted, recipe)
+        names, n_features = counted.names, words.n_kept
+        fitted = submit(client, make_vectorizer, words.buckets, recipe, total.n_documents)
+    else:
+        names, fitted, n_features = counted.names, None, total.n_features
+    is_multilabel = found.kind.is_multilabel
+    batches = spread_rows(client, found, None, plan_blocks(counted.parts), fitted, names)
+    blocks = [
+        submit(client, make_block, batch, fitted, names, is_multilabel, n_features)
+        for batch in batches
+    ]
+    return Spread(blocks, fitted, names, is_multilabel, total.n_documents, n_features)
+
+
+def make_block(
+    batch: Batch,
+    vectorizer: DocumentVectorizer | None,
+    names: list[str],
+    is_multilabel: bool,
+    n_features: int,
+) -> Block:
+    """Return rows as they are on one machine, and an indicator with a column per class."""
+    X = join_rows([batch], vectorizer, n_features)
+    ones = join_targets([batch], names, is_multilabel=True)
+    is_binary = not is_multilabel and len(names) == 2
+    return Block(X, sparse.csc_matrix(ones[:, 1:] if is_binary else ones))

@@ -19,9 +19,9 @@ from distributed import Client, Future
 from numpy.typing import NDArray
 from scipy import sparse
 
-from spokeshave.cluster.rankings import Presence, count_presence
-from spokeshave.cluster.spreading import Block, Spread, list_classes
-from spokeshave.cluster.workers import collect, merge, submit
+from spokeshave.cluster.blocks import Block, Spread, list_classes
+from spokeshave.cluster.client import collect, merge, submit
+from spokeshave.cluster.statistics import Presence, count_presence
 from spokeshave.curves.cuts import PAPER_FRACTIONS, accumulate, check_cuts, count_kept
 from spokeshave.curves.feature_curve import ClassCurve, CurveOptions, FoldCurves, average_folds
 from spokeshave.curves.fitted import is_fitted, read_weights

@@ -10,9 +10,8 @@ import numpy as np
 from distributed import Client, Future
 from sklearn.preprocessing import normalize
 
-from spokeshave.cluster.parts import Parts
-from spokeshave.cluster.reading import Kind, Reading, Side
-from spokeshave.cluster.workers import Report, collect, submit
+from spokeshave.cluster.client import Report, collect, submit
+from spokeshave.cluster.parts import Kind, Parts, Reading, Side
 from spokeshave.corpus.fingerprint import Fingerprint, compute_fingerprint, join_fingerprints
 from spokeshave.jobs.dataset import choose_held, make_test_targets
 from spokeshave.jobs.summary import compare_batches, predict_batch, widen

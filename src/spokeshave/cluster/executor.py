@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from distributed import Client, Future
 
-from spokeshave.budget.store import Batch
+from spokeshave.budget.row_batches import Batch
 from spokeshave.cluster.blocks import join_rows, join_targets
+from spokeshave.cluster.client import Report, collect, submit, wait
 from spokeshave.cluster.evaluate import EvaluationParts, evaluate_parts
-from spokeshave.cluster.workers import Report, collect, submit, wait
 from spokeshave.jobs.dataset import Dataset, DatasetInfo, Part
 from spokeshave.jobs.executor import Executor, Task
 from spokeshave.kernels.lanes import LANES

@@ -8,9 +8,18 @@ from typing import Any
 
 from distributed import Client, Future
 
-from spokeshave.budget.room import Room
+from spokeshave.budget.memory import AvailableMemory
 from spokeshave.cluster.blocks import plan_blocks, spread_rows
-from spokeshave.cluster.counting import (
+from spokeshave.cluster.client import (
+    collect,
+    describe_workers,
+    list_workers,
+    measure_memory,
+    measure_resident,
+    send,
+    submit,
+)
+from spokeshave.cluster.count import (
     Counted,
     Vocabulary,
     count_parts,
@@ -25,18 +34,9 @@ from spokeshave.cluster.evaluate import (
     hold_out,
 )
 from spokeshave.cluster.executor import DaskExecutor, join_dataset, measure_whole
+from spokeshave.cluster.fit_reduced import OVER, Source, find_worker_memory, run_reduced
 from spokeshave.cluster.parts import Parts, open_parts
-from spokeshave.cluster.reduced import OVER, Source, find_worker_room, run_reduced
 from spokeshave.cluster.warmup import warm_up_workers
-from spokeshave.cluster.workers import (
-    collect,
-    describe_workers,
-    list_workers,
-    measure_memory,
-    measure_resident,
-    send,
-    submit,
-)
 from spokeshave.jobs.budget import account_for_budget, make_budgeted, pack_budgeted
 from spokeshave.jobs.dataset import DatasetInfo, check_kinds, list_names
 from spokeshave.jobs.fit import JobResult, run_steps
@@ -141,8 +141,9 @@ def fit_on_cluster(
     if nonzeros_per_document is None and columns_found.n_bytes + resident <= limit:
         return job.run_whole(columns_found)
     say(f"that is too much for the {write_size(limit)} of a worker: features are dropped")
-    room = find_worker_room(limit, resident)
-    return job.run_reduced(columns_found.words, Budget(limit, nonzeros_per_document), room, say)
+    available = find_worker_memory(limit, resident)
+    budget = Budget(limit, nonzeros_per_document)
+    return job.run_reduced(columns_found.words, budget, available, say)
 
 
 def _have_values(parts: Parts, settings: Settings) -> bool:
@@ -243,7 +244,11 @@ class _Job:
         return run_steps(executor, self.settings, self.origin, self.watch)
 
     def run_reduced(
-        self, words: Vocabulary | None, budget: Budget, room: Room, say: Callable[[str], None]
+        self,
+        words: Vocabulary | None,
+        budget: Budget,
+        memory: AvailableMemory,
+        say: Callable[[str], None],
     ) -> JobResult:
         """Rank features on a sample that fits in a worker, and train on all documents."""
         if self.settings.C == "auto":
@@ -252,7 +257,7 @@ class _Job:
             )
         svc = make_budgeted(budget, self.settings)
         source = Source(self.train, self.sides, self.counted, words, self.n_workers)
-        run_reduced(self.client, source, svc, room, self.watch, say)
+        run_reduced(self.client, source, svc, memory, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)
         model = unpack_model(shipped)
         record = account_for_budget(

@@ -8,7 +8,7 @@ from typing import Any
 from distributed import Client
 
 from spokeshave.budget.warmup import exercise
-from spokeshave.cluster.workers import collect, list_workers, submit
+from spokeshave.cluster.client import collect, list_workers, submit
 from spokeshave.warmup import is_compiled, warm_up
 
 COMPILING = "kernels are compiled first, once on each host"

@@ -1,4 +1,4 @@
-"""The job in a given memory: from files to a model trained on all of them, and the record."""
+"""The job in a given memory: from files to a model trained on all of them, and its record."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC
+from spokeshave.budget.counts import draw
+from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC, fit_stream
 from spokeshave.budget.memory import give_back
-from spokeshave.budget.request import Feed, Reporter
-from spokeshave.budget.survey import draw
+from spokeshave.budget.request import BatchReader
 from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
@@ -39,7 +39,7 @@ from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
 
-LOTS = 2  # added to the seed, for lots of their own
+HOLD_OUT_SEED = 2  # added to the seed: samples use the seed itself and the next
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Files:
 
 def list_budget_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
     """Return the steps of the job, each with a guess of its share of the time."""
-    steps = {"surveying": 5.0, "ranking": 3.0, "reducing": 4.0, "training": 5.0}
+    steps = {"counting": 5.0, "ranking": 3.0, "reducing": 4.0, "training": 5.0}
     return {**steps, "judging it": 1.0} if has_test or settings.hold_out else steps
 
 
@@ -96,11 +96,11 @@ def run_budgeted(
             _check_test(test, supply, settings)
         for guess in supply.guesses:
             say(f"{supply.name}: {guess}")
-        feed: Feed = supply
-        if isinstance(test, Divided):
-            feed = Divided(supply, settings.hold_out, settings.seed, is_test=False)
+        stream: BatchReader = supply
+        if isinstance(test, HoldOutStream):
+            stream = HoldOutStream(supply, settings.hold_out, settings.seed, is_test=False)
         svc = make_budgeted(budget, settings)
-        svc.fit_feed(feed, Watching(watch, say))
+        fit_stream(svc, stream, watch, say)
         watch.end()
         if supply.skipped:
             say(f"{supply.skipped:,} malformed rows were left out of {supply.name}")
@@ -112,14 +112,14 @@ def run_budgeted(
         judgement = None
         if test is not None:
             watch.begin("judging it")
-            judgement = judge_feed(model, test, name)
+            judgement = evaluate_stream(model, test, name)
             watch.end()
     record = account_for_budget(svc, model, judgement, origin, settings, watch, len(content))
     return JobResult(model, content, record)
 
 
 def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
-    """Return what trains in a given memory."""
+    """Return the estimator for a budget."""
     return BudgetedSVC(
         budget.memory,
         estimator=DualLinearSVC(C=float(settings.C), loss=settings.loss),
@@ -133,27 +133,8 @@ def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
     )
 
 
-class Watching(Reporter):
-    """Passes the stages of a run on to a stopwatch, and its plan to whoever listens."""
-
-    def __init__(self, watch: Stopwatch, say: Callable[[str], None]) -> None:
-        self._watch, self._say = watch, say
-
-    def say(self, sentence: str) -> None:
-        """Pass a sentence on."""
-        self._say(sentence)
-
-    def begin(self, stage: str) -> None:
-        """Begin a step."""
-        self._watch.begin(stage)
-
-    def reach(self, share: float) -> None:
-        """Tell how far the step is."""
-        self._watch.reach(share)
-
-
-class Divided:
-    """The documents of a supply that a lot says are held out, or all others."""
+class HoldOutStream:
+    """A random share of the documents of a stream, held out to test on, or all others."""
 
     def __init__(self, supply: DocumentStream, share: float, seed: int, *, is_test: bool) -> None:
         self._supply, self._share, self._seed, self._is_test = supply, share, seed, is_test
@@ -162,20 +143,20 @@ class Divided:
 
     @property
     def stamps(self) -> list[Any]:
-        """What tells the documents from any others."""
+        """Fingerprint of the documents."""
         return [*self._supply.stamps, ("held out", self._share, self._seed)]
 
     @property
     def position(self) -> int:
-        """About how many bytes the pass has gone through."""
+        """About how many bytes have been read in this pass."""
         return self._supply.position
 
     def read_batches(self, batch_size: int = 1_000) -> Iterator[Texts | Vectors]:
-        """Yield those of the documents that are on this side."""
+        """Yield the documents of this share."""
         n_seen = 0
         for batch in self._supply.read_batches(batch_size):
             n_rows = len(batch.labels or ())
-            is_held = draw(self._seed + LOTS, n_seen, n_rows) < self._share
+            is_held = draw(self._seed + HOLD_OUT_SEED, n_seen, n_rows) < self._share
             n_seen += n_rows
             chosen = np.flatnonzero(is_held == self._is_test)
             if chosen.size:
@@ -185,8 +166,8 @@ class Divided:
 @contextmanager
 def _open_test(
     files: Files, supply: DocumentStream, settings: Settings
-) -> Iterator[tuple[Feed | None, str | None]]:
-    """Give the documents to judge by, and what they are called, where there are some."""
+) -> Iterator[tuple[BatchReader | None, str | None]]:
+    """Give the test documents and their name, if there are any."""
     if files.test is not None:
         with open_stream(files.test, **files.options) as test:
             yield test, test.name
@@ -194,19 +175,22 @@ def _open_test(
         with open_stream(files.paths, **files.options, part="test") as test:
             yield test, f"the test part of {supply.name}"
     elif settings.hold_out:
-        yield Divided(supply, settings.hold_out, settings.seed, is_test=True), "held-out documents"
+        yield (
+            HoldOutStream(supply, settings.hold_out, settings.seed, is_test=True),
+            "held-out documents",
+        )
     else:
         yield None, None
 
 
-def _check_test(test: Feed, supply: DocumentStream, settings: Settings) -> None:
-    """Raise where the documents to judge by cannot be used, before anything is done."""
+def _check_test(test: BatchReader, supply: DocumentStream, settings: Settings) -> None:
+    """Raise before anything is done if the test documents cannot be used."""
     if test.is_text != supply.is_text or test.is_multilabel != supply.is_multilabel:
         raise ValueError(
             f"{test.name}: the test documents must be of the kind of those in {supply.name}: texts "
             "or vectors, with one label each or several."
         )
-    if isinstance(test, Divided):
+    if isinstance(test, HoldOutStream):
         if next(test.read_batches(), None) is None:
             raise ParameterError(
                 "hold_out",
@@ -214,32 +198,32 @@ def _check_test(test: Feed, supply: DocumentStream, settings: Settings) -> None:
                 f"Got {settings.hold_out:g}, which holds out none.",
             )
         return
-    for _ in test.read_batches():  # a malformed row would be met when all is done
+    for _ in test.read_batches():  # find malformed rows now, not after training
         pass
 
 
-def judge_feed(model: Model, feed: Feed, name: str | None) -> EvaluationRecord:
-    """Judge a model by documents that are read a few at a time."""
+def evaluate_stream(model: Model, stream: BatchReader, name: str | None) -> EvaluationRecord:
+    """Evaluate a model on documents that are read in batches."""
     names: list[str] = model.classes_.tolist()
-    (found,) = compare_batches(feed.read_batches(), names, [partial(predict_batch, model)])
+    (found,) = compare_batches(stream.read_batches(), names, [partial(predict_batch, model)])
     on = name or "test documents"
     return summarize_evaluation(found, names, on, is_multilabel=model.multilabel_)
 
 
 def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
-    """Return the content of the file of a model."""
+    """Return the bytes of the model file."""
     provenance = describe_provenance(_summarize_dataset(svc), origin, svc.random_state)
     return pack_model(svc.to_model(provenance=provenance))
 
 
 def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:
     """Return the facts about the documents of a fitted model."""
-    survey, names = svc.survey_, svc.classes_.tolist()
+    counts, names = svc.counts_, svc.classes_.tolist()
     return DatasetInfo(
         names=names,
-        counts=[survey.class_counts[name] for name in names],
-        n_documents=survey.n_documents,
-        n_features=survey.n_words,
+        counts=[counts.class_counts[name] for name in names],
+        n_documents=counts.n_documents,
+        n_features=counts.n_words,
         is_multilabel=svc.multilabel_,
         fingerprint=f"{svc.checksum_:016x}",
     )
@@ -255,7 +239,7 @@ def account_for_budget(
     n_bytes: int,
     where: str = "over the disk",
 ) -> RunRecord:
-    """Return the record of a run; ``where`` documents are that are trained on in rounds."""
+    """Return the record of a run; ``where`` is the place of documents trained on in rounds."""
     unit = "words" if svc.is_text_ else "features"
     return make_record(
         _summarize_dataset(svc),
@@ -264,7 +248,7 @@ def account_for_budget(
         headline=_write_headline(svc, unit, judgement, n_bytes),
         settings=_describe(svc, settings, where),
         unit=unit,
-        per_document=svc.survey_.per_document,
+        per_document=svc.counts_.per_document,
         n_test=None if judgement is None else judgement.n_documents,
         words=_list_words(svc, model),
         model=ModelRecord(
@@ -294,17 +278,17 @@ def _describe(svc: BudgetedSVC, settings: Settings, where: str) -> dict[str, str
 def _write_headline(
     svc: BudgetedSVC, unit: str, judgement: EvaluationRecord | None, n_bytes: int
 ) -> str:
-    survey, kept = svc.survey_, len(svc.features_)
+    counts, kept = svc.counts_, len(svc.features_)
     quality = "" if judgement is None else f": macro-F1 {write_share(judgement.macro_f1)}"
     return (
-        f"{kept:,} of {survey.n_words:,} {unit} ({kept / max(survey.n_words, 1):.1%}), "
-        f"{svc.reduced_.per_document:.0f} of {survey.per_document:.0f} in a document, trained on "
-        f"all {survey.n_documents:,}{quality}; model {write_size(n_bytes)}"
+        f"{kept:,} of {counts.n_words:,} {unit} ({kept / max(counts.n_words, 1):.1%}), "
+        f"{svc.reduced_.per_document:.0f} of {counts.per_document:.0f} in a document, trained on "
+        f"all {counts.n_documents:,}{quality}; model {write_size(n_bytes)}"
     )
 
 
 def _list_words(svc: BudgetedSVC, model: Model) -> list[WordsRecord]:
-    """Return the strongest words of each class; there are no cuts to be at the edge of."""
+    """Return the strongest words of each class."""
     names = np.array(model.feature_names_, object)
     row_names = model.classes_[-len(svc.coef_) :].tolist()
     return [

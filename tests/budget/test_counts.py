@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from made_batches import documents, list_words, scan_texts
-from spokeshave.budget.survey import (
+from spokeshave.budget.counts import (
     N_SMALLEST,
-    Survey,
+    CollectionCounts,
     as_tuple,
+    count_rows,
     draw,
     list_distinct,
     mix,
-    survey_rows,
 )
 
 MASK = 2**64 - 1
@@ -29,8 +29,8 @@ BOUNDS = st.lists(st.integers(0, 12), max_size=4)
 TEXTS = st.lists(st.text("oakash OAKΩß-\n1", max_size=30), max_size=12)
 
 
-def survey_part(X, labels):
-    return survey_rows(X.indices, X.shape[0], labels)
+def count_part(X, labels):
+    return count_rows(X.indices, X.shape[0], labels)
 
 
 def list_parts(n, bounds):
@@ -49,60 +49,60 @@ def require_equal(one, other):
 @given(documents(), BOUNDS, st.randoms(use_true_random=False))
 def test_parts_add_up_to_the_whole_in_any_order(collection, bounds, random):
     X, labels = collection
-    parts = [survey_part(X[i:j], labels[i:j]) for i, j in list_parts(len(labels), bounds)]
+    parts = [count_part(X[i:j], labels[i:j]) for i, j in list_parts(len(labels), bounds)]
     random.shuffle(parts)
-    require_equal(reduce(Survey.merge, parts), survey_part(X, labels))
-    require_equal(reduce(Survey.merge, parts, Survey()), survey_part(X, labels))
+    require_equal(reduce(CollectionCounts.merge, parts), count_part(X, labels))
+    require_equal(reduce(CollectionCounts.merge, parts, CollectionCounts()), count_part(X, labels))
 
 
 @settings(deadline=None, max_examples=40)
 @given(documents())
 def test_counts_equal_those_of_plain_python(collection):
     X, labels = collection
-    survey = survey_part(X, labels)
-    assert survey.n_documents == len(labels)
-    assert survey.n_nonzeros == X.nnz
-    assert survey.n_features == max(X.indices, default=-1) + 1
-    assert survey.class_counts == Counter(name for names in labels for name in names)
-    assert survey.n_words == len(set(X.indices.tolist()))
-    assert survey.per_document == X.nnz / max(len(labels), 1)
+    counts = count_part(X, labels)
+    assert counts.n_documents == len(labels)
+    assert counts.n_nonzeros == X.nnz
+    assert counts.n_features == max(X.indices, default=-1) + 1
+    assert counts.class_counts == Counter(name for names in labels for name in names)
+    assert counts.n_words == len(set(X.indices.tolist()))
+    assert counts.per_document == X.nnz / max(len(labels), 1)
 
 
 @settings(deadline=None, max_examples=40)
 @given(TEXTS, BOUNDS)
 def test_words_are_the_same_in_every_batch(texts, bounds):
     """Their numbers in a batch are not."""
-    survey = Survey()
+    counts = CollectionCounts()
     for i, j in list_parts(len(texts), bounds):
-        incoming = scan_texts(texts[i:j], ["oak"] * (j - i))
-        words = incoming.list_words()
-        survey = survey.merge(survey_rows(incoming.features, j - i, incoming.labels, words=words))
+        encoded = scan_texts(texts[i:j], ["oak"] * (j - i))
+        hashes = encoded.hash_words()
+        counts = counts.merge(count_rows(encoded.features, j - i, encoded.labels, hashes=hashes))
     tokens = [set(list_words(text)) for text in texts]
-    assert survey.n_words == len(set().union(*tokens))
-    assert survey.n_nonzeros == sum(map(len, tokens))
-    assert survey.n_features == 0
-    assert survey.class_counts["oak"] == len(texts)
+    assert counts.n_words == len(set().union(*tokens))
+    assert counts.n_nonzeros == sum(map(len, tokens))
+    assert counts.n_features == 0
+    assert counts.class_counts["oak"] == len(texts)
 
 
-def survey_numbers(numbers):
-    return survey_rows(np.empty(0), 0, [], words=numbers.astype(np.uint64))
+def count_numbers(numbers):
+    return count_rows(np.empty(0), 0, [], hashes=numbers.astype(np.uint64))
 
 
 @pytest.mark.parametrize("n", [0, 1, N_SMALLEST - 1])
 def test_few_words_are_counted_exactly(n):
-    assert survey_numbers(np.arange(n)).n_words == n
+    assert count_numbers(np.arange(n)).n_words == n
 
 
 @pytest.mark.parametrize("n", [N_SMALLEST, 6_000, 50_000, 300_000])
 @pytest.mark.parametrize("step", [1, 8191])
 def test_many_words_are_counted_to_a_few_per_cent(n, step):
-    assert survey_numbers(step * np.arange(n)).n_words == pytest.approx(n, rel=0.04)
+    assert count_numbers(step * np.arange(n)).n_words == pytest.approx(n, rel=0.04)
 
 
 def test_many_words_in_parts_are_those_of_the_whole(rng):
     numbers = rng.integers(0, 20_000, size=60_000)
-    parts = [survey_numbers(part) for part in np.split(numbers, [10, 9_000, 40_000])]
-    require_equal(reduce(Survey.merge, parts), survey_numbers(numbers))
+    parts = [count_numbers(part) for part in np.split(numbers, [10, 9_000, 40_000])]
+    require_equal(reduce(CollectionCounts.merge, parts), count_numbers(numbers))
     assert parts[1].smallest.size == N_SMALLEST
 
 
@@ -113,7 +113,7 @@ def test_distinct_numbers_are_listed_in_order(numbers):
 
 def test_features_of_large_numbers_take_no_more_memory_than_others():
     tracemalloc.start()
-    survey_rows(np.array([3, 1 << 24]), 1, ["oak"])
+    count_rows(np.array([3, 1 << 24]), 1, ["oak"])
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 10_000_000

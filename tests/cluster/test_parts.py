@@ -6,12 +6,10 @@ import zipfile
 
 import numpy as np
 import pandas as pd
-import polars
 import pytest
 
 from made_parts import make_collection, write_parts
-from spokeshave.cluster.parts import expand, look
-from spokeshave.cluster.reading import FilePart, Kind, Reading, Side, open_part, read_range
+from spokeshave.cluster.parts import FilePart, Kind, Reading, Side, expand, inspect_file, read_range
 from spokeshave.errors import CorpusError, NoDocumentsError
 
 TEXTS = Kind(is_text=True, is_multilabel=False, text="text", label="label")
@@ -34,7 +32,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize(("first", "last"), [(0, 60), (0, 1), (17, 44), (59, 60), (0, 0)])
 def test_a_range_of_a_part_is_read(folder, first, last, monkeypatch):
-    monkeypatch.setattr("spokeshave.cluster.reading.BATCH", 7)
+    monkeypatch.setattr("spokeshave.cluster.parts.BATCH", 7)
     part = FilePart(str(folder / "part-2.csv"), OPTIONS)
     found = gather(read_range(part, TEXTS, None, first, last))
     collection = make_collection(90)
@@ -45,7 +43,7 @@ def test_a_range_of_a_part_is_read(folder, first, last, monkeypatch):
 
 
 def test_a_range_of_a_side_is_read(folder, monkeypatch):
-    monkeypatch.setattr("spokeshave.cluster.reading.BATCH", 7)
+    monkeypatch.setattr("spokeshave.cluster.parts.BATCH", 7)
     part, is_held = FilePart(str(folder / "part-0.csv"), OPTIONS), np.arange(30) % 4 == 1
     collection = make_collection(90)
     for wanted in (True, False):
@@ -60,7 +58,7 @@ def test_a_part_without_documents_is_empty(tmp_path, content):
     path.write_text(content)
     assert list(Reading(FilePart(str(path), OPTIONS), TEXTS)) == []
     with pytest.raises(NoDocumentsError):
-        look(FilePart(str(path), OPTIONS))
+        inspect_file(FilePart(str(path), OPTIONS))
 
 
 def test_malformed_rows_are_counted_or_told_of(tmp_path):
@@ -108,17 +106,3 @@ def test_patterns_stand_for_files_in_the_order_of_their_names(folder):
     assert expand("one.csv") == ["one.csv"]
     with pytest.raises(CorpusError, match="no file has such a name"):
         expand(str(folder / "*.parquet"))
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "svm"])
-def test_a_part_can_be_read_as_it_was_understood(tmp_path, suffix):
-    path = tmp_path / f"part.{suffix}"
-    frame = polars.DataFrame({"body": ["old oak", "grey ash"], "queue": ["oak", "ash"]})
-    if suffix == "parquet":
-        frame.write_parquet(path)
-    else:
-        path.write_text("oak 1:1\nash 2:1\n" if suffix == "svm" else frame.write_csv())
-    pinned = look(FilePart(str(path), {})).pinned
-    with open_part(FilePart(str(path), pinned)) as supply:
-        labels = [label for batch in supply.read_batches() for label in batch.labels]
-    assert labels == ["oak", "ash"]

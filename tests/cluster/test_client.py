@@ -14,7 +14,7 @@ from distributed import get_worker
 from distributed.deploy import spec
 
 from made_clusters import PATIENCE
-from spokeshave.cluster.workers import (
+from spokeshave.cluster.client import (
     FAN_IN,
     HEADROOM,
     collect,

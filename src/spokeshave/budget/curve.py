@@ -1,9 +1,10 @@
-"""The trade that a fixed memory offers: more documents, or more features in each."""
+"""Quality in a fixed memory: more documents, or more features in each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,9 +30,9 @@ CELL = INDEX_BYTES + VALUE_BYTES
 
 
 class Pair(NamedTuple):
-    """A number of documents, and what they keep in the same memory.
+    """A number of documents, and the features they keep in the same memory.
 
-    ``matrix_bytes`` are counted as `sparsity_curve` does.
+    ``matrix_bytes`` is counted as in `sparsity_curve`.
     """
 
     n_documents: int
@@ -42,7 +43,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BudgetCurve:
-    """Quality of models trained on more documents of fewer features each, in one memory.
+    """Quality of models trained on more documents with fewer features each, in the same memory.
 
     Attributes
     ----------
@@ -51,11 +52,11 @@ class BudgetCurve:
     n_ranked_on : int
         Documents that features were ranked on: as many as fit with all their features.
     pairs : list of Pair
-        What was trained on, from fewest documents to most.
+        The training sets, from fewest documents to most.
     classes : ndarray of shape (n_classes,)
-        Whose quality it is: the second of two classes, else every one.
+        The classes that are measured: the second of two, else every one.
     counts : Counts
-        What measures are made of, of shape (n_classes, n_pairs).
+        Counts for the measures, of shape (n_classes, n_pairs).
 
     Examples
     --------
@@ -91,11 +92,11 @@ class BudgetCurve:
         return mean_known(self.per_class(name), axis=0)
 
     def best(self, name: str = "best_f1") -> Pair:
-        """Return the pair of the highest mean; of equals the one of fewest documents."""
+        """Return the pair with the highest mean; of equal ones the one with fewest documents."""
         return self.pairs[int(np.nanargmax(self.macro(name)))]
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return a row per class and pair, as a pandas frame."""
+        """Return a pandas frame with a row per class and pair."""
         try:
             import pandas
         except ImportError as error:
@@ -127,9 +128,9 @@ def budget_curve(
 ) -> BudgetCurve:
     """Train on subsets of documents that take the same memory, and measure which does best.
 
-    The trade of Brank et al. (2002), as Malik and Tarique describe it: features are ranked on the
-    largest subset that fits with all of them; twice as many documents then fit with about half
-    the nonzeros each, and so on up to all documents. The subsets are nested and random.
+    The method of Brank et al. (2002), as Malik and Tarique describe it: features are ranked on the
+    largest subset that fits with all of them. Twice as many documents then fit with about half the
+    nonzeros each, and so on up to all documents. The subsets are nested and random.
 
     Parameters
     ----------
@@ -138,15 +139,15 @@ def budget_curve(
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
         Their targets.
     memory : int or str
-        What the matrix of training documents may take, in bytes or as "2MB": 4 bytes for the
-        column of a nonzero, 4 for its value, 8 for each row. What training takes beside it is not
-        counted here, as `BudgetedSVC` does.
+        Size of the matrix of training documents, in bytes or as "2MB": 4 bytes for the column of
+        a nonzero, 4 for its value, 8 for each row. Unlike in `BudgetedSVC`, the memory of training
+        is not counted.
     X_test, y_test : like X and y
         Documents to measure quality on.
     by : str, default="normal"
-        What features are ranked by, as in `rank_features`; of all classes the largest score.
+        Ranking criterion, as in `rank_features`; the largest score of any class counts.
     estimator : DualLinearSVC, optional
-        The SVM; it is cloned.
+        The SVM, which is cloned.
     n_jobs : int, optional
         Threads; -1 for all cores.
     random_state : int, RandomState instance or None, default=None
@@ -155,7 +156,7 @@ def budget_curve(
     Returns
     -------
     curve : BudgetCurve
-        Documents are scaled to length one again after a cut if those of X have length one.
+        Documents are scaled to length one again after a cut if the rows of X have length one.
     """
     n_bytes = parse_size(memory)
     X, y = check_documents(X, y)
@@ -174,9 +175,10 @@ def budget_curve(
         random_state=random_state,
         n_jobs=n_jobs,
     ).aggregate("max")
-    trade = _Trade(X, y, svc, ranking.list_ranked(0), n_bytes)
-    found = [trade.train(order[:n]) for n in _list_sizes(n_first, X.shape[0])]
-    counted = [_count(truth, model.score(X_test)) for _, model in found]
+    fit = partial(_fit_and_score, svc, ranking.list_ranked(0), n_bytes, X_test)
+    subsets = (order[:n] for n in _list_sizes(n_first, X.shape[0]))
+    found = [fit(X[subset], y[subset]) for subset in subsets]
+    counted = [_count(truth, scores) for _, scores in found]
     return BudgetCurve(
         memory=n_bytes,
         n_ranked_on=n_first,
@@ -187,7 +189,7 @@ def budget_curve(
 
 
 def _count_fitting(X: sparse.csr_matrix, n_bytes: int) -> int:
-    """Return how many of the documents fit with all their features."""
+    """Return how many documents fit with all their features."""
     size = CELL * X.indptr[1:].astype(np.int64) + POINTER_BYTES * np.arange(2, X.shape[0] + 2)
     n_documents = int(np.searchsorted(size, n_bytes, side="right"))
     if n_documents < 2:
@@ -199,7 +201,7 @@ def _count_fitting(X: sparse.csr_matrix, n_bytes: int) -> int:
 
 
 def _list_sizes(first: int, last: int) -> Iterator[int]:
-    """Yield numbers of documents, each twice the one before but for the last.
+    """Yield numbers of documents, each twice the one before, except the last.
 
     Examples
     --------
@@ -213,53 +215,37 @@ def _list_sizes(first: int, last: int) -> Iterator[int]:
     yield last
 
 
-class _Model(NamedTuple):
-    """An SVM on some features."""
-
-    features: NDArray[np.intp]
-    is_unit: bool
-    svc: DualLinearSVC
-
-    def cut(self, X: sparse.csr_matrix) -> sparse.csr_matrix:
-        """Return documents with the features that are kept."""
-        return cut_documents(X, self.features, self.is_unit)
-
-    def score(self, X: sparse.csr_matrix) -> NDArray[np.float64]:
-        """Return the scores of documents (classes x documents)."""
-        return np.atleast_2d(self.svc.decision_function(self.cut(X)).T)
-
-
-class _Trade(NamedTuple):
-    """Documents, the SVM, features from the best on, and what a matrix may take."""
-
-    X: sparse.csr_matrix
-    y: Any
-    svc: DualLinearSVC
-    order: NDArray[np.uint32]
-    n_bytes: int
-
-    def train(self, documents: NDArray[np.intp]) -> tuple[Pair, _Model]:
-        """Train on some documents, with as many features as fit."""
-        X = self.X[documents]
-        n_documents = len(documents)
-        allowed = (self.n_bytes - POINTER_BYTES * (n_documents + 1)) / (CELL * n_documents)
-        nonzeros = accumulate(count_documents(X), self.order, n_documents)
-        features = np.arange(X.shape[1])
-        if X.nnz > allowed * n_documents:
-            features = np.sort(self.order[: count_within(nonzeros, allowed)])
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        is_unit = bool((np.abs(squares[squares > 0] - 1) < UNIT_TOLERANCE).all())
-        reduced = cut_documents(X, features, is_unit)
-        svc = make_svc(self.svc, None, None).fit(reduced, self.y[documents])
-        matrix_bytes = CELL * reduced.nnz + POINTER_BYTES * (n_documents + 1)
-        pair = Pair(n_documents, len(features), reduced.nnz / n_documents, matrix_bytes)
-        return pair, _Model(features, is_unit, svc)
+def _fit_and_score(
+    svc: DualLinearSVC,
+    order: NDArray[np.uint32],
+    n_bytes: int,
+    X_test: sparse.csr_matrix,
+    X: sparse.csr_matrix,
+    y: Any,
+) -> tuple[Pair, NDArray[np.float64]]:
+    """Train with as many of the ranked features as fit, and score the test documents."""
+    n_documents = X.shape[0]
+    allowed = (n_bytes - POINTER_BYTES * (n_documents + 1)) / (CELL * n_documents)
+    nonzeros = accumulate(count_documents(X), order, n_documents)
+    features = np.arange(X.shape[1])
+    if X.nnz > allowed * n_documents:
+        features = np.sort(order[: count_within(nonzeros, allowed)])
+    is_unit = has_unit_rows(X)
+    reduced = _cut(X, features, is_unit)
+    fitted = make_svc(svc, None, None).fit(reduced, y)
+    matrix_bytes = CELL * reduced.nnz + POINTER_BYTES * (n_documents + 1)
+    pair = Pair(n_documents, len(features), reduced.nnz / n_documents, matrix_bytes)
+    return pair, np.atleast_2d(fitted.decision_function(_cut(X_test, features, is_unit)).T)
 
 
-def cut_documents(
-    X: sparse.csr_matrix, features: NDArray[np.intp], is_unit: bool
-) -> sparse.csr_matrix:
-    """Return documents with some of their features, of length one if they are to be."""
+def has_unit_rows(X: sparse.csr_matrix) -> bool:
+    """Return whether every nonempty document has Euclidean length one."""
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return bool((np.abs(squares[squares > 0] - 1) < UNIT_TOLERANCE).all())
+
+
+def _cut(X: sparse.csr_matrix, features: NDArray[np.intp], is_unit: bool) -> sparse.csr_matrix:
+    """Return documents with some of their features, scaled to length one if ``is_unit``."""
     kept = X[:, features]
     return normalize(kept, copy=False) if is_unit else kept
 

@@ -1,7 +1,7 @@
-"""The workers of a Dask cluster: what they can hold, and tasks for them.
+"""The client of a Dask cluster: connecting, the memory of workers, and tasks for them.
 
-Nothing is scattered: every task is made from other tasks and from small arguments, so that what is
-lost with a worker is made again by another.
+Nothing is scattered: every task depends on other tasks and on small arguments alone, so that the
+results of a lost worker are computed again by another.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from dask import config
 from dask.utils import funcname
 from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_completed, warn
 
-from spokeshave.budget.memory import give_back, measure_installed
+from spokeshave.budget.memory import ROUNDING, give_back, measure_installed
 from spokeshave.budget.memory import measure_resident as measure_process
-from spokeshave.budget.room import COARSE
 from spokeshave.errors import ParameterError
 from spokeshave.utils.formatting import write_size
 
-FAN_IN = 8  # results that are merged at a time
-SHORT = 0.1  # seconds of a task that frees little
-MERGING = 1  # priority of tasks that leave less than they take; others have 0
+FAN_IN = 8  # results merged at a time
+SHORT = 0.1  # seconds; shorter tasks free little memory
+MERGING = 1  # priority of tasks whose results are smaller than their inputs; others have 0
 HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
 LOCAL = "local:"
 TIMEOUT = "10s"  # to find a scheduler
-# After that Dask gives a worker that died up for good if it is not there, as when it came back and
-# has just died again. There is no need to: it is always started again.
+# After this time Dask gives up a worker that is not there, as if it came back and has just died
+# again. There is no need to: it is always restarted.
 LASTING = {"distributed.deploy.lost-worker-timeout": "365 days"}
 
 Result = TypeVar("Result")
@@ -46,7 +45,7 @@ Report: TypeAlias = Callable[[float], None]
 def connect(address: str) -> Iterator[Client]:
     """Connect to the scheduler at an address, or start workers here for ``local:2``.
 
-    Where a task takes one worker after another with it, that is a ValueError that says so.
+    A task that kills one worker after another raises a ValueError.
 
     Examples
     --------
@@ -67,9 +66,9 @@ def connect(address: str) -> Iterator[Client]:
 
 @contextmanager
 def _start(address: str) -> Iterator[Client]:
-    """Start workers here, which say nothing: what a task raises is raised by whoever asked for it.
+    """Start workers here, which log nothing: errors of tasks are raised in the client.
 
-    The scheduler takes any port that is free, as there may be other clusters here.
+    The scheduler uses any free port, as there may be other clusters on this machine.
     """
     n_workers = _count_local(address)
     with ExitStack() as stack:
@@ -88,14 +87,14 @@ def _start(address: str) -> Iterator[Client]:
 
 @contextmanager
 def _deferring_interrupts() -> Iterator[None]:
-    """Let an interrupt wait; what is started meanwhile, and all that it starts, never gets one.
+    """Defer interrupts; processes started meanwhile, and their children, never get them.
 
-    A terminal interrupts workers as well, and they would all complain of it.
+    A terminal interrupts workers as well, and each would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
-    resource_tracker.ensure_running()  # which lets interrupts through again when it is started
+    resource_tracker.ensure_running()  # starting it later would unblock interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -104,7 +103,7 @@ def _deferring_interrupts() -> Iterator[None]:
 
 
 def _find(address: str) -> Client:
-    """Return the cluster whose scheduler is at an address."""
+    """Return a client of the scheduler at an address."""
     if not re.search(r".:\d+$", address):
         raise _refuse(address)
     try:
@@ -132,9 +131,9 @@ def _refuse(address: str) -> ParameterError:
 
 
 def list_workers(client: Client) -> dict[str, dict[str, Any]]:
-    """Return what the scheduler knows of each worker; there must be one.
+    """Return the scheduler's information on each worker; there must be one.
 
-    It is asked itself: what the client knows may just have been replaced by mere totals.
+    The scheduler is asked directly, as the client may know totals only.
     """
     scheduler: Any = client.scheduler
     found: dict[str, dict[str, Any]] = client.sync(scheduler.identity)["workers"]
@@ -144,7 +143,7 @@ def list_workers(client: Client) -> dict[str, dict[str, Any]]:
 
 
 def measure_memory(client: Client) -> int:
-    """Return the bytes that any one task may take: those of the smallest worker, for a thread."""
+    """Return the bytes that a task may take: those of the smallest worker, per thread."""
     return min(
         int(HEADROOM * (worker["memory_limit"] or measure_installed()) / worker["nthreads"])
         for worker in list_workers(client).values()
@@ -152,19 +151,19 @@ def measure_memory(client: Client) -> int:
 
 
 def measure_resident(client: Client) -> int:
-    """Return the bytes that a worker holds besides results of tasks, the most of any.
+    """Return the bytes that a worker holds besides results of tasks, the largest of all workers.
 
-    All workers have done something by now: what they work with is loaded. It is rounded up, for
-    two runs to have the same room though they hold a few pages more or less.
+    All workers have run tasks by now, so their modules are loaded. Rounded up, so that two runs
+    have equal memory though they hold a few pages more or less.
     """
     most: int = max(client.run(measure_aside, on_error="ignore").values())
-    return -(-most // COARSE) * COARSE
+    return -(-most // ROUNDING) * ROUNDING
 
 
 def measure_aside(dask_worker: Worker) -> int:
-    """Return the bytes that a worker holds besides those of results that are in its memory.
+    """Return the bytes that a worker holds besides the results in its memory.
 
-    Its metrics are not asked for: they are for its next heartbeat, which would end it.
+    Not taken from its metrics: reading them would break its next heartbeat.
     """
     give_back()
     spilled, _ = getattr(dask_worker.data, "spilled_total", (0, 0))
@@ -172,7 +171,7 @@ def measure_aside(dask_worker: Worker) -> int:
 
 
 def describe_workers(client: Client) -> str:
-    """Say how many workers there are, and what they hold."""
+    """Describe the number of workers and their memory."""
     workers = list_workers(client)
     least = min(worker["memory_limit"] or measure_installed() for worker in workers.values())
     plural = "s" if len(workers) > 1 else ""
@@ -182,37 +181,37 @@ def describe_workers(client: Client) -> str:
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, **how: Any) -> Future:
     """Start a task; futures among its arguments, and in lists of them, become their results.
 
-    What it is made of is held until it is done: a future that nobody holds may be forgotten before
-    the scheduler knows of the tasks that need it.
+    The arguments are held until it is done: the scheduler may forget a future that nobody holds
+    before it knows of the tasks that need it.
     """
-    key = f"{funcname(function)}-{uuid4().hex}"  # Dask learns how long tasks of a name take
+    key = f"{funcname(function)}-{uuid4().hex}"  # Dask learns the duration of tasks by name
     future = client.submit(_run, function, *arguments, key=key, **how)
     future.add_done_callback(partial(_let_go, arguments))
     return future
 
 
 def send(client: Client, function: Callable[[bytes], Any], content: bytes) -> Future:
-    """Start a task with a model file: Dask would warn of a large one, which is sent but once."""
+    """Start a task with a model file: Dask would warn of a large one, though it is sent once."""
     with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
         return submit(client, function, content)
 
 
 def stay_with(client: Client, futures: Sequence[Future]) -> list[dict[str, Any]]:
-    """Return, for each result, how to submit a task that had better run where it is."""
+    """Return, for each result, the options to submit a task that should run where it is."""
     has: dict[Any, Any] = client.who_has(futures)
     owners = [list(has.get(future.key, ())) for future in futures]
     return [{"workers": each, "allow_other_workers": True} if each else {} for each in owners]
 
 
 def _let_go(made_of: tuple[Any, ...], future: Future) -> None:
-    """Hold what a task is made of no longer than until this is called."""
+    """Release the arguments of a task, which the partial of this function holds."""
 
 
 def _run(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Run a task, and let the client know of its warnings.
+    """Run a task, and pass its warnings on to the client.
 
-    What a task has freed would count as the worker's, so it is given back; not by short ones, which
-    free little: to look for it takes about as long as they do.
+    Freed memory is returned to the system, as it would count as the worker's. Short tasks skip
+    that: they free little, and returning it takes about as long as they do.
     """
     start = perf_counter()
     with warnings.catch_warnings():
@@ -233,7 +232,7 @@ def merge(
 ) -> Future:
     """Merge results by a function of a list of them, a few at a time.
 
-    That comes before any task that makes more of them: what is merged takes less.
+    Merging has priority over tasks that make more results, as it saves memory.
     """
     found = list(futures)
     while len(found) > 1:
@@ -245,10 +244,10 @@ def merge(
 
 
 def wait(futures: Sequence[Future], report: Report | None = None) -> None:
-    """Wait for tasks; the first that fails raises what it raised."""
+    """Wait for tasks; raise the error of the first that fails."""
     if not futures:
         return
-    loop = futures[0].client.loop  # Dask would take that of the client that was made last
+    loop = futures[0].client.loop  # by default that of the latest client
     for n_done, future in enumerate(as_completed(list(futures), loop=loop), 1):
         if future.status != "finished":
             future.result()
@@ -257,6 +256,6 @@ def wait(futures: Sequence[Future], report: Report | None = None) -> None:
 
 
 def collect(futures: Sequence[Future], report: Report | None = None) -> list[Any]:
-    """Return the results of tasks in their order; the first that fails raises what it raised."""
+    """Return the results of tasks in order; raise the error of the first that fails."""
     wait(futures, report)
     return [future.result() for future in futures]

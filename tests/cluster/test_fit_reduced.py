@@ -9,8 +9,8 @@ from sklearn.preprocessing import normalize
 from deaths import Killer
 from made_parts import make_collection, sort_by_class, write_parts
 from spokeshave import DualLinearSVC
-from spokeshave.budget.room import Room
-from spokeshave.cluster import fit_on_cluster, fitting, reduced, rounds, shards
+from spokeshave.budget.memory import AvailableMemory
+from spokeshave.cluster import fit_on_cluster, fit_reduced, fitting, rounds, shards
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
 from spokeshave.text.vectorizer import DocumentVectorizer
@@ -27,9 +27,9 @@ def no_room(monkeypatch):
     """Have workers whose memory is too small for all documents, even when they are cut."""
 
     def find_room(memory, resident):
-        return Room(memory, memory - ROOM)
+        return AvailableMemory(memory, memory - ROOM)
 
-    monkeypatch.setattr(fitting, "find_worker_room", find_room)
+    monkeypatch.setattr(fitting, "find_worker_memory", find_room)
     monkeypatch.setattr(shards, "SPREAD", 2)  # each block is a task, or four, in every round
 
 
@@ -37,7 +37,7 @@ def cut(client, parts, **options):
     """Run the job with a sparsity to cut to; return what is left, and whether it was in rounds."""
     said = []
     far = fit_on_cluster(client, parts, nonzeros_per_document=NONZEROS, say=said.append, **options)
-    assert any("features are dropped" in sentence for sentence in said)
+    assert any("features have to go" in sentence for sentence in said)
     return far, any("training goes in rounds" in sentence for sentence in said)
 
 
@@ -133,11 +133,11 @@ def test_workers_that_die_change_nothing_of_rounds(four, make_deadly, dealt, no_
     expected, _ = cut(four, dealt[7])
     n_looks = 2 * shards.SPREAD * 4  # of two rounds at most: there may be more blocks
     tasks = [
-        make_deadly(reduced, "rank_sample"),
+        make_deadly(fit_reduced, "rank_sample"),
         make_deadly(shards, "reduce_ranges", at=5),
         make_deadly(rounds, "descend", at=2),
         make_deadly(rounds, "take_duals", at=3),
-        make_deadly(rounds, "look", at=n_looks + 1),
+        make_deadly(rounds, "inspect_block", at=n_looks + 1),
     ]
     far, in_rounds = cut(four, dealt[7])
     assert in_rounds

@@ -13,9 +13,10 @@ import pytest
 
 from made_models import TEXTS, make_models
 from spokeshave import save_model
-from spokeshave.cluster import predict_on_cluster, predicting
+from spokeshave.cluster import predict, predict_on_cluster
 from spokeshave.errors import CorpusError, NoDocumentsError
-from spokeshave.model.label_files import Labelling, choose_columns, label_file
+from spokeshave.model.label_files import Labelling, label_file
+from spokeshave.predict import choose_columns
 
 MODELS = make_models()
 EMPTY = "part-1.csv"
@@ -166,7 +167,7 @@ def test_it_tells_what_was_guessed_left_out_and_written(client, tables, tmp_path
 
 
 def test_a_worker_that_dies_is_no_matter(four, make_deadly, tables, tmp_path):
-    tasks = [make_deadly(predicting, name) for name in ("label_part", "put_in_place")]
+    tasks = [make_deadly(predict, name) for name in ("label_part", "move_files")]
     out = tmp_path / "out"
 
     def leave(share):

@@ -6,34 +6,25 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from made_batches import Feed, make_request, make_texts, number_classes, to_dense
+from made_batches import Stream, make_request, make_texts, number_classes, to_dense
 from spokeshave import DocumentVectorizer
 from spokeshave.budget.plan import Cut
-from spokeshave.budget.reducing import complain_of_change, load_reduced, make_table, reduce_feed
-from spokeshave.budget.request import Reporter
-from spokeshave.budget.selecting import Selection
+from spokeshave.budget.run import _load_reduced, _make_change_error, reduce_stream
+from spokeshave.budget.select import Selection
 from spokeshave.budget.shards import list_shards
+from spokeshave.budget.store import make_lookup
 
 CUT = Cut(3, 9, 0, 0, 1.0, 0, 100, True)
 
 
-class Listener(Reporter):
-    """Writes down the shares it is told of."""
-
-    def __init__(self):
-        self.shares = []
-
-    def reach(self, share):
-        self.shares.append(share)
-
-
-def reduce_to(folder, feed, features, labels, *, idf=None, reporter=None, **options):
-    """Reduce a feed to some features; return the checksum, and rows as a dense table."""
-    request, classes = make_request(**options), number_classes(labels)
+def reduce_to(folder, stream, features, labels, *, idf=None, report=lambda share: None, **options):
+    """Reduce a stream to some features; return the checksum, and rows as a dense table."""
+    request = make_request(is_text=stream.is_text, is_multilabel=stream.is_multilabel, **options)
+    classes = number_classes(labels)
     folder.mkdir(exist_ok=True)
     selection = Selection(features, idf, CUT)
-    arguments = feed, request, selection, classes, len(labels), folder, reporter or Listener()
-    checksum = reduce_feed(*arguments)
+    arguments = stream, request, selection, classes, len(labels), folder, report
+    checksum = reduce_stream(*arguments)
     (shard,) = list_shards(folder, request.norm, 10**9)
     with shard.open() as block:
         rows = block.rows
@@ -49,9 +40,9 @@ def test_texts_are_reduced_to_what_the_vectorizer_makes_of_them(tmp_path, norm, 
     vectorizer = DocumentVectorizer(weighting=weighting, norm=norm, min_df=6, strip_markup=False)
     expected = vectorizer.fit_transform(texts).toarray()
     idf = vectorizer.idf_.astype(np.float32) if weighting == "tfidf" else None
-    feed = Feed(texts, labels, batch_size=17)
+    stream = Stream(texts, labels, batch_size=17)
     _, found, codes = reduce_to(
-        *(tmp_path, feed, list(vectorizer.vocabulary_), labels),
+        *(tmp_path, stream, list(vectorizer.vocabulary_), labels),
         idf=idf,
         norm=norm,
         weighting=weighting,
@@ -64,8 +55,8 @@ def test_texts_are_reduced_to_what_the_vectorizer_makes_of_them(tmp_path, norm, 
 def test_vectors_are_reduced_to_the_columns_in_the_order_given(tmp_path, rng):
     X = sparse.csr_matrix(rng.integers(0, 3, size=(40, 7)).astype(float))
     labels = [("oak", "ash")[: i % 3] for i in range(40)]
-    features, feed = np.array([5, 0, 3]), Feed(X, labels, batch_size=6, is_multilabel=True)
-    _, found, codes = reduce_to(tmp_path, feed, features, labels, norm=None)
+    features, stream = np.array([5, 0, 3]), Stream(X, labels, batch_size=6, is_multilabel=True)
+    _, found, codes = reduce_to(tmp_path, stream, features, labels, norm=None)
     np.testing.assert_array_equal(found, X.toarray()[:, features])
     for name, signs in codes.items():
         np.testing.assert_array_equal(signs > 0, [name in label for label in labels])
@@ -77,7 +68,7 @@ def test_batches_and_threads_change_nothing_but_the_checksum_of_batches(tmp_path
     results = [
         reduce_to(
             tmp_path / f"{size} {n_jobs}",
-            Feed(texts, labels, batch_size=size),
+            Stream(texts, labels, batch_size=size),
             features,
             labels,
             n_jobs=n_jobs,
@@ -93,32 +84,34 @@ def test_the_checksum_does_not_depend_on_the_features(tmp_path):
     texts, labels = make_texts(30)
     sums = set()
     for name, features in (("one", ["w1"]), ("other", ["w2", "ähre3"])):
-        sums.add(reduce_to(tmp_path / name, Feed(texts, labels), features, labels)[0])
+        sums.add(reduce_to(tmp_path / name, Stream(texts, labels), features, labels)[0])
     assert len(sums) == 1
-    changed = Feed([*texts[:-1], "w1"], labels)
+    changed = Stream([*texts[:-1], "w1"], labels)
     assert reduce_to(tmp_path / "changed", changed, ["w1"], labels)[0] not in sums
 
 
 def test_what_it_came_to_is_kept(tmp_path):
     texts, labels = ["w1 w2 w2", "w3", "w2"], ["a", "b", "a"]
-    listener = Listener()
-    reduce_to(tmp_path, Feed(texts, labels, batch_size=1), ["w1", "w2"], labels, reporter=listener)
-    reduced = load_reduced(tmp_path)
+    shares = []
+    reduce_to(
+        tmp_path, Stream(texts, labels, batch_size=1), ["w1", "w2"], labels, report=shares.append
+    )
+    reduced = _load_reduced(tmp_path)
     assert (reduced.n_documents, reduced.n_nonzeros) == (3, 3)
     assert reduced.per_document == 1
     others = [path for path in tmp_path.iterdir() if path.suffix != ".json"]
     assert reduced.n_bytes == sum(path.stat().st_size for path in others)
-    assert listener.shares == pytest.approx([1 / 3, 2 / 3, 1])
+    assert shares == pytest.approx([1 / 3, 2 / 3, 1])
 
 
 def test_a_table_gives_features_their_new_numbers():
-    table = make_table(np.array([4, 1]))
+    table = make_lookup(np.array([4, 1]))
     assert table[[4, 1]].tolist() == [0, 1]
     assert table.size == 5
-    assert make_table(np.array([], int)).size == 0
-    assert int(make_table(["oak", "ash"]).size[0]) == 2
+    assert make_lookup(np.array([], int)).size == 0
+    assert int(make_lookup(["oak", "ash"]).size[0]) == 2
 
 
 def test_a_change_is_complained_of_by_the_name_of_the_documents():
-    sentence = str(complain_of_change(Feed(["oak"], ["a"])))
+    sentence = str(_make_change_error(Stream(["oak"], ["a"])))
     assert sentence.startswith("documents: it has changed since it was first read")

@@ -1,4 +1,4 @@
-"""Labels for documents in parts: each file becomes one in a folder, with the labels added."""
+"""Prediction for files in parts: each becomes a file in a folder, with the labels added."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from uuid import uuid4
 
 from distributed import Client
 
-from spokeshave.cluster.fetching import fetching, name_source
-from spokeshave.cluster.parts import expand
-from spokeshave.cluster.workers import Report, collect, list_workers, send, submit
+from spokeshave.cluster.client import Report, collect, list_workers, send, submit
+from spokeshave.cluster.parts import expand_all, fetching, name_source
 from spokeshave.corpus.files import strip_compression
 from spokeshave.corpus.sniff import ARCHIVE, name_format
 from spokeshave.corpus.stdin import STDIN
@@ -32,7 +31,7 @@ from spokeshave.model.label_files import (
 )
 from spokeshave.model.model import Model
 
-GRACE = 10  # seconds to clear up in
+GRACE = 10  # seconds to clean up in
 
 
 def predict_on_cluster(
@@ -55,47 +54,47 @@ def predict_on_cluster(
 ) -> list[str]:
     """Add the label of each document to files of them, on the workers of a Dask cluster.
 
-    Each file becomes one in a folder, with the content that ``spokeshave predict`` gives it on one
-    machine. All of them take their names when the last is written, and none where one fails.
+    Each file becomes a file in a folder, with the content that ``spokeshave predict`` writes on one
+    machine. All files get their names when the last is written, and none if one fails.
 
     Parameters
     ----------
     client : distributed.Client
         The cluster.
     model : Model, str or Path
-        What `load_model` gave, or a model file.
+        A model, as returned by `load_model`, or a model file.
     parts : str, Path, or sequence of them
-        Files that every worker can open, by path or address, with ``*`` for any letters.
+        Files that every worker can open, by path or URL, with ``*`` as a wildcard.
     out : str or Path
-        A folder that every worker can write to; it is made where it is missing. The files in it are
-        called as the parts are, with the ending of the format that is written.
+        A folder that every worker can write to, created if it is missing. Files are named after the
+        parts, with the suffix of the output format.
     text : str or int, optional
-        The column of texts; that of the training documents, or one that is guessed, by default.
+        The column of texts; by default that of the training documents, or guessed.
     to : {"csv", "tsv", "jsonl", "parquet"}, optional
-        The format that is written: by default that of each part, csv for plain text and vectors.
+        The output format; by default that of each part, csv for plain text and vectors.
     scores : {"none", "best", "all"}
         Whether to add the score of the class predicted, or those of all classes.
     probability : bool
         Whether scores are probabilities.
     prefix : str
-        What the names of the new columns begin with.
+        Prefix of the names of the new columns.
     label_separator : str, optional
-        What is put between the labels of a document that may have several; a list without it.
+        Separator of the labels of a document that may have several; without it they are a list.
     format : {"text", "csv", "tsv", "jsonl", "parquet", "svmlight", "arff"}, optional
-        The format of the parts, where their names do not tell.
+        The format of the parts; by default from their names, or guessed.
     encoding : str, optional
-        Their encoding, where it is not UTF-8.
+        Their encoding, if it is not UTF-8.
     bad_rows : {"raise", "skip"}
-        Whether a malformed row is an error, or is left out and counted.
+        Whether a malformed row raises an error, or is skipped and counted.
     report : callable, optional
-        Is told the share of the parts that is done.
+        Called with the share of the parts that is done.
     say : callable
-        Is told what was guessed, left out and written.
+        Called with guesses, numbers of skipped rows, and files written, sentence by sentence.
 
     Returns
     -------
     paths : list of str
-        The files that were written, in the order of the parts.
+        The files written, in the order of the parts.
     """
     found = model if isinstance(model, Model) else load_model(model)
     asked = Labelling(
@@ -108,29 +107,29 @@ def predict_on_cluster(
         columns=choose_columns(found, scores, label_separator, as_probability=probability),
     )
     folder = check_target(out)
-    list_workers(client)  # raises where there are none to wait for
+    list_workers(client)  # raises if there are none
     sources = list_files(client, parts)
     formats = find_formats(client, sources, format)
     for source, each in zip(sources, formats, strict=True):
         check_kind(found, source, each)
     names = name_targets(sources, formats, to)
-    with open_folder(client, folder, dict(zip(names, sources, strict=True))) as aside:
-        targets = [os.path.join(aside, name) for name in names]
+    with open_folder(client, folder, dict(zip(names, sources, strict=True))) as temporary:
+        targets = [os.path.join(temporary, name) for name in names]
         done = _label(client, found, sources, targets, asked, report)
-        submit(client, put_in_place, targets, folder).result()
-    _tell(done, out, say)
+        submit(client, move_files, targets, folder).result()
+    _summarize(done, out, say)
     return [os.path.join(folder, name) for name in names]
 
 
 def check_target(out: str | Path) -> str:
-    """Return the folder to write to, as every worker knows it."""
+    """Return the absolute path of the folder to write to."""
     if "://" in str(out):
         raise ValueError(f"out must be the path of a folder. Got {str(out)!r} instead.")
     return os.path.abspath(out)
 
 
 def list_files(client: Client, parts: Any) -> list[str]:
-    """Return the files that paths and addresses stand for; workers know which there are."""
+    """Return the files that paths and URLs match; the workers look for them."""
     names = [parts] if isinstance(parts, str | Path) else parts
     if not isinstance(names, Sequence) or not all(isinstance(name, str | Path) for name in names):
         raise ValueError(
@@ -138,16 +137,11 @@ def list_files(client: Client, parts: Any) -> list[str]:
         )
     if not names or STDIN in names:
         raise ValueError("parts must be files that every worker can open. Got none instead.")
-    found = collect([submit(client, expand, _locate(str(name))) for name in names])
-    return [path for paths in found for path in paths]
-
-
-def _locate(name: str) -> str:
-    return name if "://" in name or "::" in name else os.path.abspath(name)
+    return expand_all(client, names)
 
 
 def find_formats(client: Client, sources: list[str], format: str | None) -> list[str]:
-    """Return the format of each file: workers look into those whose names do not tell."""
+    """Return the format of each file; workers inspect files whose names do not tell it."""
     told = [format or tell_format(source) for source in sources]
     looks = {
         number: submit(client, look_for_format, sources[number])
@@ -159,7 +153,7 @@ def find_formats(client: Client, sources: list[str], format: str | None) -> list
 
 
 def tell_format(source: str) -> str | None:
-    """Return the format that a name tells, if it tells any.
+    """Return the format that a file name tells, if any.
 
     Examples
     --------
@@ -172,13 +166,13 @@ def tell_format(source: str) -> str | None:
 
 
 def look_for_format(source: str) -> str:
-    """Return the format of a file by what is in it."""
+    """Return the format of a file by its content."""
     with fetching(source) as path:
         return find_format(path)
 
 
 def name_targets(sources: list[str], formats: list[str], to: str | None) -> list[str]:
-    """Name the file that each part becomes; no two may become the same."""
+    """Return the name of the output file of each part; no two may be equal."""
     names = [name_target(name_source(source), format, to)
              for source, format in zip(sources, formats, strict=True)]  # fmt: skip
     first: dict[str, str] = {}
@@ -193,7 +187,7 @@ def name_targets(sources: list[str], formats: list[str], to: str | None) -> list
 
 
 def name_target(name: str, format: str, to: str | None) -> str:
-    """Name the file that a part becomes: its own name, with the ending of what is written.
+    """Return the name of the output file of a part: its own, with the suffix of the output format.
 
     Examples
     --------
@@ -205,7 +199,7 @@ def name_target(name: str, format: str, to: str | None) -> str:
     written = to or ("csv" if format in ("text", *VECTORS) else format)
     bare = strip_compression(name)
     compression = name.removeprefix(bare.name)
-    if written == "parquet" or compression.lower() == ".zip":  # which are not written compressed
+    if written == "parquet" or compression.lower() == ".zip":  # never written compressed
         compression = ""
     if name_format(bare) == written:
         return bare.name + compression
@@ -214,7 +208,7 @@ def name_target(name: str, format: str, to: str | None) -> str:
 
 
 class Part(NamedTuple):
-    """What came of a part: the rows written, those left out, and what was guessed."""
+    """Result of a part: its name, the rows written and skipped, and the guesses made."""
 
     name: str
     labelled: Labelled
@@ -229,7 +223,7 @@ def _label(
     asked: Labelling,
     report: Report | None,
 ) -> list[Part]:
-    """Label all parts; where one fails the others are given up."""
+    """Label all parts; if one fails the others are cancelled."""
     restored = send(client, unpack_model, pack_model(model))
     tasks = [
         submit(client, label_part, restored, source, target, asked)
@@ -252,24 +246,24 @@ def label_part(model: Model, source: str, target: str, asked: Labelling) -> Part
 
 @contextmanager
 def open_folder(client: Client, folder: str, sources: dict[str, str]) -> Iterator[str]:
-    """Make a folder, and one in it to write to aside, which is gone in the end.
+    """Make a folder, and a temporary one inside it, which is removed at the end.
 
-    The workers make them: whoever asks need not have what they share.
+    The workers make them, as the client may not share their file system.
     """
-    aside = os.path.join(folder, f".spokeshave-{uuid4().hex[:12]}")
-    is_new = submit(client, make_folder, folder, aside, sources).result()
+    temporary = os.path.join(folder, f".spokeshave-{uuid4().hex[:12]}")
+    is_new = submit(client, make_folder, folder, temporary, sources).result()
     try:
-        yield aside
+        yield temporary
     finally:
-        clear(aside, is_new)  # in case that there are no workers any more
+        clear(temporary, is_new)  # in case there are no workers any more
         with suppress(Exception):
-            submit(client, clear, aside, is_new).result(timeout=GRACE)
+            submit(client, clear, temporary, is_new).result(timeout=GRACE)
 
 
-def make_folder(folder: str, aside: str, sources: dict[str, str]) -> bool:
-    """Make the folders; say whether the first is new.
+def make_folder(folder: str, temporary: str, sources: dict[str, str]) -> bool:
+    """Make the folders; return whether the first is new.
 
-    No file that is going to be replaced may be one of the parts.
+    No file that will be replaced may be one of the parts.
     """
     is_new = not os.path.exists(folder)
     if not is_new and not os.path.isdir(folder):
@@ -281,14 +275,14 @@ def make_folder(folder: str, aside: str, sources: dict[str, str]) -> bool:
         if target.exists() and os.path.exists(source) and target.samefile(source):
             raise ValueError(f"{folder}: the parts themselves are there; name another folder")
     try:
-        os.makedirs(aside, exist_ok=True)
+        os.makedirs(temporary, exist_ok=True)
     except OSError as error:
         raise ValueError(f"{folder}: it cannot be written to ({error.strerror})") from None
     return is_new
 
 
-def put_in_place(files: list[str], folder: str) -> None:
-    """Give files their places in a folder; a second run leaves those that the first has moved."""
+def move_files(files: list[str], folder: str) -> None:
+    """Move files to a folder; a second run of this task skips the files already moved."""
     for path in files:
         target = Path(folder, os.path.basename(path))
         try:
@@ -298,19 +292,19 @@ def put_in_place(files: list[str], folder: str) -> None:
                 raise
 
 
-def clear(aside: str, is_new: bool) -> None:
-    """Remove what is left aside, and the folder that it is in, if that is new and nothing else is.
+def clear(temporary: str, is_new: bool) -> None:
+    """Remove the temporary folder, and its parent if that is new and empty.
 
-    A worker whose part is given up may be writing still: it finds nothing to write to.
+    It is tried several times, as a worker whose part was cancelled may still be writing.
     """
     for _ in range(3):
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
     if is_new:
-        with suppress(OSError):  # there are files in it, as there should be
-            os.rmdir(os.path.dirname(aside))
+        with suppress(OSError):  # it has files, as it should
+            os.rmdir(os.path.dirname(temporary))
 
 
-def _tell(done: list[Part], out: str | Path, say: Callable[[str], None]) -> None:
+def _summarize(done: list[Part], out: str | Path, say: Callable[[str], None]) -> None:
     guessed = defaultdict(list)
     for part in done:
         for guess in part.guesses:

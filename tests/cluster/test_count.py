@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from made_parts import make_collection
-from spokeshave.cluster.counting import (
+from spokeshave.budget.counts import CollectionCounts
+from spokeshave.budget.select import require_words
+from spokeshave.cluster.count import (
     FREQUENCY,
     WORD,
-    Count,
-    check_words,
     count_part,
     make_vectorizer,
     make_words,
@@ -24,7 +24,7 @@ from spokeshave.cluster.counting import (
     merge_words,
     prune_words,
 )
-from spokeshave.cluster.reading import Kind, Side
+from spokeshave.cluster.parts import Kind, Side
 from spokeshave.corpus.fingerprint import compute_fingerprint
 from spokeshave.text.vectorizer import DocumentVectorizer
 
@@ -49,7 +49,7 @@ def test_parts_add_up(edges, n_buckets):
         count_part(pair_up(collection, slice(first, last)), TEXTS, None, True, n_buckets)
         for first, last in pairwise(bounds)
     ]
-    total = Count()
+    total = CollectionCounts()
     for count, _ in parts:
         total = total.merge(count)
     words = [merge_words([buckets[b] for _, buckets in parts]) for b in range(n_buckets)]
@@ -86,9 +86,9 @@ def test_where_no_word_is_left_it_says_so():
     pruned = prune_words(make_words(["ash", "oak"], np.array([1, 1])), recipe, 9)
     n_words, n_kept, _ = measure_words(pruned)
     with pytest.raises(ValueError, match=r"No word is left: all 2 are .* Lower min_df"):
-        check_words(n_words, n_kept, recipe)
+        require_words(n_words, n_kept, recipe.min_df, recipe.max_df)
     with pytest.raises(ValueError, match="must hold words"):
-        check_words(0, 0, recipe)
+        require_words(0, 0, recipe.min_df, recipe.max_df)
 
 
 def test_a_side_of_a_part_is_counted():
@@ -105,7 +105,7 @@ def test_vectors_are_counted_by_their_numbers(rng):
     labels = ["ash", "oak"] * 10
     parts = [count_part((X[rows], labels[rows]), VECTORS, None, True, 4) for rows in
              (slice(7), slice(7, 7), slice(7, 20))]  # fmt: skip
-    total = Count()
+    total = CollectionCounts()
     for count, _ in parts:
         total = total.merge(count)
     assert (total.n_documents, total.n_features, total.n_nonzeros) == (20, 9, X.nnz - 1)

@@ -12,20 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from made_batches import Feed, documents, list_words, make_request, to_dense
+from made_batches import documents, list_words, make_request, to_dense
 from spokeshave import DocumentVectorizer
-from spokeshave.budget.classes import Classes
-from spokeshave.budget.intake import (
-    TextIntake,
-    VectorIntake,
-    chain,
-    make_intake,
+from spokeshave.budget.row_batches import (
+    Classes,
+    TextEncoder,
+    VectorEncoder,
+    chain_checksums,
     map_ahead,
 )
-from spokeshave.budget.lexicon import make_words
-from spokeshave.budget.store import number_features
+from spokeshave.budget.store import index_words, number_features, spell
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.text.encoding import decode_words
 
 TEXTS = [
     "The ASH has a <b>grey</b> bark, grey &amp; rough",
@@ -39,15 +36,15 @@ LABELS = ["ash", "ash", "none", "none", "other", "ash"]
 THREADS = pytest.mark.parametrize("n_threads", [1, 2, 5])
 
 
-def to_matrix(incoming, names, columns):
+def to_matrix(encoded, names, columns):
     """Return rows of features as a matrix with a column for each word."""
-    X = np.zeros((incoming.n_documents, len(columns)))
-    ends = incoming.indptr.tolist()
-    values = np.ones(incoming.features.size) if incoming.values is None else incoming.values
+    X = np.zeros((encoded.n_documents, len(columns)))
+    ends = encoded.indptr.tolist()
+    values = np.ones(encoded.features.size) if encoded.values is None else encoded.values
     for i, (first, last) in enumerate(pairwise(ends)):
         for p in range(first, last):
-            if names[incoming.features[p]] in columns:
-                X[i, columns[names[incoming.features[p]]]] = values[p]
+            if names[encoded.features[p]] in columns:
+                X[i, columns[names[encoded.features[p]]]] = values[p]
     return X
 
 
@@ -59,15 +56,15 @@ def test_scan_finds_what_the_vectorizer_finds(strip_markup, has_values):
         weighting=weighting, norm=None, min_df=1, strip_markup=strip_markup
     )
     expected = vectorizer.fit_transform(TEXTS).toarray()
-    intake = TextIntake(strip_markup=strip_markup, has_values=has_values)
-    incoming = intake.scan(Texts(TEXTS, LABELS))
-    names = decode_words(incoming.words, np.arange(int(incoming.words.size[0])))
+    encoder = TextEncoder(strip_markup=strip_markup, has_values=has_values)
+    encoded = encoder.scan(Texts(TEXTS, LABELS))
+    names = spell(encoded.words, np.arange(int(encoded.words.size[0])))
     assert sorted(names) == list(vectorizer.vocabulary_)
-    assert len(set(incoming.list_words().tolist())) == len(names)
-    found = to_matrix(incoming, names, vectorizer.vocabulary_)
+    assert len(set(encoded.hash_words().tolist())) == len(names)
+    found = to_matrix(encoded, names, vectorizer.vocabulary_)
     np.testing.assert_array_equal(found, expected)
-    assert incoming.labels == LABELS
-    assert incoming.n_documents == len(TEXTS)
+    assert encoded.labels == LABELS
+    assert encoded.n_documents == len(TEXTS)
 
 
 @pytest.mark.parametrize("strip_markup", [True, False])
@@ -78,25 +75,25 @@ def test_find_gives_what_the_vectorizer_gives_for_words_it_knows(strip_markup, h
         weighting=weighting, norm=None, min_df=1, strip_markup=strip_markup
     ).fit(["grey bark of an oak", "größe 中文 amp"])
     names = list(vectorizer.vocabulary_)
-    intake = TextIntake(strip_markup=strip_markup, has_values=has_values)
-    incoming = intake.find(Texts(TEXTS, LABELS), make_words(names))
+    encoder = TextEncoder(strip_markup=strip_markup, has_values=has_values)
+    encoded = encoder.find(Texts(TEXTS, LABELS), index_words(names))
     expected = vectorizer.transform(TEXTS).toarray()
-    np.testing.assert_array_equal(to_matrix(incoming, names, vectorizer.vocabulary_), expected)
-    assert incoming.features.size == np.count_nonzero(expected)
-    assert (incoming.values is not None) == has_values
-    assert incoming.checksum == intake.scan(Texts(TEXTS, LABELS)).checksum
+    np.testing.assert_array_equal(to_matrix(encoded, names, vectorizer.vocabulary_), expected)
+    assert encoded.features.size == np.count_nonzero(expected)
+    assert (encoded.values is not None) == has_values
+    assert encoded.checksum == encoder.scan(Texts(TEXTS, LABELS)).checksum
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.text(max_size=20), max_size=6), st.sets(st.text("aoß1", min_size=1, max_size=2)))
 def test_known_words_of_any_text_are_found(texts, known):
     names = sorted(known)
-    intake = TextIntake(strip_markup=False, has_values=True)
-    incoming = intake.find(Texts(texts, [""] * len(texts)), make_words(names))
-    for text, (first, last) in zip(texts, pairwise(incoming.indptr.tolist()), strict=True):
+    encoder = TextEncoder(strip_markup=False, has_values=True)
+    encoded = encoder.find(Texts(texts, [""] * len(texts)), index_words(names))
+    for text, (first, last) in zip(texts, pairwise(encoded.indptr.tolist()), strict=True):
         expected = {word: n for word, n in Counter(list_words(text)).items() if word in known}
-        words = [names[number] for number in incoming.features[first:last]]
-        counts = incoming.values[first:last].astype(int).tolist()
+        words = [names[number] for number in encoded.features[first:last]]
+        counts = encoded.values[first:last].astype(int).tolist()
         assert dict(zip(words, counts, strict=True)) == expected
 
 
@@ -104,13 +101,13 @@ def test_known_words_of_any_text_are_found(texts, known):
 @given(documents(), st.permutations(range(9)), st.integers(0, 9))
 def test_known_features_of_vectors_are_found(collection, order, n_kept):
     X, labels = collection
-    intake, kept = VectorIntake(), np.array(order[:n_kept], int)
-    scanned = intake.scan(Vectors(X, labels, None))
+    encoder, kept = VectorEncoder(), np.array(order[:n_kept], int)
+    scanned = encoder.scan(Vectors(X, labels, None))
     np.testing.assert_array_equal(
         to_dense(scanned.indptr, scanned.features, scanned.values), X.toarray()
     )
     known = number_features(kept, int(kept.max(initial=-1)) + 1)
-    found = intake.find(Vectors(X, labels, None), known)
+    found = encoder.find(Vectors(X, labels, None), known)
     rows = to_dense(found.indptr, found.features, found.values)
     np.testing.assert_array_equal(rows[:, :n_kept], X.toarray()[:, kept])
     assert found.features.size == np.count_nonzero(X.toarray()[:, kept])
@@ -122,7 +119,7 @@ def test_vectors_may_be_narrower_or_wider_than_what_is_known():
     known = number_features(np.array([3, 1]), 4)
     for width in (2, 4, 7):
         X = sparse.csr_matrix(np.arange(1.0, 2 * width + 1).reshape(2, width))
-        found = VectorIntake().find(Vectors(X, ["a", "b"], None), known)
+        found = VectorEncoder().find(Vectors(X, ["a", "b"], None), known)
         expected = np.zeros((2, 9))
         expected[:, 1] = X[:, [1]].toarray().ravel()
         if width > 3:
@@ -133,10 +130,10 @@ def test_vectors_may_be_narrower_or_wider_than_what_is_known():
 
 def sum_up(texts, labels, size=2):
     """Return the checksum of documents that come in batches."""
-    intake, checksum = TextIntake(strip_markup=False, has_values=False), 0
+    encoder, checksum = TextEncoder(strip_markup=False, has_values=False), 0
     for first in range(0, len(texts), size):
         batch = Texts(texts[first : first + size], labels[first : first + size])
-        checksum = chain(checksum, intake.scan(batch).checksum)
+        checksum = chain_checksums(checksum, encoder.scan(batch).checksum)
     return checksum
 
 
@@ -162,26 +159,25 @@ def test_the_checksum_of_vectors_changes_with_any_cell_label_or_order():
     labels, sums = ["a", "b", "a"], set()
     for other in (X, 2 * X, X[:, [1, 0, 2]], X[[1, 0, 2]], X[[0, 2, 1]], X[:2]):
         for names in (labels, ["a", "b", "b"]):
-            found = VectorIntake().scan(Vectors(other, names[: other.shape[0]], None))
+            found = VectorEncoder().scan(Vectors(other, names[: other.shape[0]], None))
             sums.add(found.checksum)
     assert len(sums) == 12 - 1  # without the third document both names are the same
 
 
 def test_documents_are_encoded_with_their_classes():
-    intake, classes = TextIntake(strip_markup=False, has_values=False), Classes()
-    incoming = intake.scan(Texts(["oak", "", "ash oak"], [("b", "a"), (), ("a",)]))
-    batch = incoming.encode(classes)
+    encoder, classes = TextEncoder(strip_markup=False, has_values=False), Classes()
+    encoded = encoder.scan(Texts(["oak", "", "ash oak"], [("b", "a"), (), ("a",)]))
+    batch = encoded.encode(classes)
     assert batch.code_ends.tolist() == [0, 2, 2, 3]
     assert batch.codes.tolist() == [0, 1, 1]
     assert batch.indptr.tolist() == [0, 1, 1, 3]
 
 
-def test_an_intake_is_for_what_a_feed_holds():
-    texts, vectors = Feed(["oak"], ["a"]), Feed(sparse.csr_matrix([[1.0]]), ["a"])
-    assert not make_intake(texts, make_request(weighting="binary")).has_values
-    assert make_intake(texts, make_request(weighting="tfidf")).has_values
-    assert make_intake(texts, make_request(strip_markup=True)).strip_markup
-    assert make_intake(vectors, make_request(weighting="binary")).has_values
+def test_an_encoder_is_for_what_a_stream_holds():
+    assert not make_request(weighting="binary").encoder.has_values
+    assert make_request(weighting="tfidf").encoder.has_values
+    assert make_request(strip_markup=True).encoder.strip_markup
+    assert make_request(is_text=False, weighting="binary").encoder.has_values
 
 
 @THREADS
@@ -251,3 +247,47 @@ def test_threads_end_after_an_error(n_threads):
     with pytest.raises(ZeroDivisionError):
         list(map_ahead(lambda number: 1 // number, range(100), n_threads))
     assert threading.active_count() == before
+
+
+NAMES = st.sampled_from(["oak", "ash", "yew", "Ähre", ""])
+LABEL_LISTS = st.lists(NAMES | st.lists(NAMES, max_size=3).map(tuple), max_size=12)
+
+
+def decode(classes, ends, codes):
+    names = np.array(classes.names, object)[codes].tolist()
+    return [tuple(names[first:last]) for first, last in pairwise(ends)]
+
+
+@given(LABEL_LISTS, st.integers(0, 12))
+def test_codes_are_those_of_the_labels_however_they_are_divided(labels, bound):
+    classes = Classes()
+    found = []
+    for part in (labels[:bound], labels[bound:]):
+        found += decode(classes, *classes.encode(part))
+    sets = [label if isinstance(label, tuple) else (label,) for label in labels]
+    assert found == [tuple(dict.fromkeys(names)) for names in sets]
+    assert classes.names == list(dict.fromkeys(name for names in sets for name in names))
+    assert len(classes) == len(classes.names)
+
+
+def test_classes_that_are_known_before_keep_their_codes():
+    classes = Classes([2, 0, 1])
+    _, codes = classes.encode([0, 1, 5])
+    assert codes.tolist() == [1, 2, 3]
+    assert classes.names == [2, 0, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("names", "is_multilabel", "ordered", "codes"),
+    [
+        (["oak", "ash"], False, ["ash", "oak"], [0]),
+        (["oak", "ash"], True, ["ash", "oak"], [1, 0]),
+        (["oak", "ash", "elm"], False, ["ash", "elm", "oak"], [1, 2, 0]),
+        ([10, 9, 2], False, [2, 9, 10], [2, 1, 0]),
+        (["only"], True, ["only"], [0]),
+    ],
+)
+def test_classes_are_trained_in_order_and_one_for_two(names, is_multilabel, ordered, codes):
+    found, trained = Classes(names).rank(is_multilabel)
+    assert found.tolist() == ordered
+    assert trained.tolist() == codes

@@ -1,4 +1,4 @@
-"""What one pass over a collection tells of it: counts that add up over its parts."""
+"""Counts of a collection, which add up over its batches and parts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SMALL = 1 << 16  # a number that is counted up to without a thought
-N_SMALLEST = 4096  # hashes kept: the number of distinct words is then known to within 2%
+from spokeshave.budget.row_batches import as_tuple
+from spokeshave.corpus.fingerprint import Fingerprint
+
+SMALL = 1 << 16  # numbers up to this are counted rather than sorted
+N_SMALLEST = 4096  # hashes kept: they give the number of distinct words to within 2%
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIXERS = (
@@ -22,26 +25,13 @@ _LAST_SHIFT = np.uint64(31)
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class CollectionCounts:
     """Counts of a collection, or of a part of one.
-
-    Attributes
-    ----------
-    n_documents, n_nonzeros : int
-        Documents, and distinct words in each, added up.
-    n_features : int
-        One more than the largest number of a feature; 0 for texts, whose words have none.
-    class_counts : dict of str to int
-        Documents of each class.
-    smallest : ndarray of uint64
-        The smallest hashes of its distinct words, in order, at most ``N_SMALLEST``.
-    n_counted : int or None
-        How many distinct words there are, where all have been counted.
 
     Examples
     --------
-    >>> one = survey_rows(np.array([3, 5, 8]), n_rows=2, labels=["ash", "oak"])
-    >>> other = survey_rows(np.array([5]), n_rows=1, labels=["oak"])
+    >>> one = count_rows(np.array([3, 5, 8]), n_rows=2, labels=["ash", "oak"])
+    >>> other = count_rows(np.array([5]), n_rows=1, labels=["oak"])
     >>> both = one.merge(other)
     >>> both.n_documents, both.class_counts["oak"], both.n_words
     (3, 2, 3)
@@ -49,16 +39,19 @@ class Survey:
 
     n_documents: int = 0
     n_nonzeros: int = 0
-    n_features: int = 0
-    class_counts: Counter[str] = field(default_factory=Counter)
+    n_features: int = 0  # one more than the largest feature number; 0 for texts
+    class_counts: Counter[Any] = field(default_factory=Counter)  # documents of each class
+    # The smallest hashes of the distinct words, sorted, at most N_SMALLEST.
     smallest: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
-    n_counted: int | None = None
+    n_counted: int | None = None  # distinct words, if all have been counted
+    n_skipped: int = 0  # malformed rows
+    fingerprint: Fingerprint = field(default_factory=Fingerprint)  # of the documents, if taken
 
     @property
     def n_words(self) -> int:
-        """How many distinct words there are: an estimate, where they are many.
+        """Number of distinct words; an estimate if there are many.
 
-        Bar-Yossef et al. (2002): among uniform hashes, the k-th smallest tells how many there are.
+        Bar-Yossef et al. (2002): the k-th smallest of uniform hashes tells how many there are.
         """
         if self.n_counted is not None:
             return self.n_counted
@@ -71,48 +64,55 @@ class Survey:
         """Mean number of nonzeros per document."""
         return self.n_nonzeros / max(self.n_documents, 1)
 
-    def merge(self, other: Survey) -> Survey:
-        """Return the counts of two parts together."""
-        return Survey(
+    def merge(self, other: CollectionCounts) -> CollectionCounts:
+        """Return the counts of these documents followed by others."""
+        return CollectionCounts(
             self.n_documents + other.n_documents,
             self.n_nonzeros + other.n_nonzeros,
             max(self.n_features, other.n_features),
             self.class_counts + other.class_counts,
             _find_smallest(np.concatenate([self.smallest, other.smallest])),
+            None,
+            self.n_skipped + other.n_skipped,
+            self.fingerprint.join(other.fingerprint),
         )
 
 
-def survey_rows(
+def count_rows(
     features: NDArray[Any],
     n_rows: int,
     labels: Sequence[Any],
     *,
-    words: NDArray[np.uint64] | None = None,
-) -> Survey:
-    """Return the counts of some rows of features, and their labels.
+    hashes: NDArray[np.uint64] | None = None,
+) -> CollectionCounts:
+    """Return the counts of some rows of features, and of their labels.
 
-    ``words`` are numbers that stand for the distinct words, where features are numbered anew in
-    every batch.
+    ``hashes`` are those of the distinct words, if each batch numbers its words anew.
     """
-    distinct = list_distinct(features).astype(np.uint64) if words is None else words
-    return Survey(
+    distinct = list_distinct(features).astype(np.uint64) if hashes is None else hashes
+    return CollectionCounts(
         n_rows,
         features.size,
-        int(features.max(initial=-1)) + 1 if words is None else 0,
-        Counter(name for label in labels for name in as_tuple(label)),
+        int(features.max(initial=-1)) + 1 if hashes is None else 0,
+        count_classes(labels),
         _find_smallest(mix(distinct)),
     )
 
 
+def count_classes(labels: Sequence[Any]) -> Counter[Any]:
+    """Return the number of documents of each class."""
+    return Counter(name for label in labels for name in as_tuple(label))
+
+
 def _find_smallest(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the smallest hashes, each once, in order."""
+    """Return the smallest hashes, distinct and sorted."""
     hashes = np.sort(hashes)
     is_new = np.append(True, hashes[1:] != hashes[:-1])[: hashes.size]
     return np.asarray(hashes[is_new][:N_SMALLEST])
 
 
 def list_distinct(numbers: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the distinct ones of many numbers, in order, without sorting them if they are small.
+    """Return the distinct numbers, sorted; small ones are counted, which is faster.
 
     Examples
     --------
@@ -125,13 +125,8 @@ def list_distinct(numbers: NDArray[Any]) -> NDArray[np.intp]:
     return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])], np.intp)
 
 
-def as_tuple(label: Any) -> tuple[Any, ...]:
-    """Return the classes of a document that has one label, or several."""
-    return tuple(dict.fromkeys(label)) if isinstance(label, tuple) else (label,)
-
-
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers spread evenly over 64 bits, equal ones alike (splitmix64).
+    """Return a uniform 64-bit hash of each number (splitmix64).
 
     Examples
     --------
@@ -145,7 +140,7 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def draw(seed: int, first: int, n: int) -> NDArray[np.float64]:
-    """Return a number from 0 to 1 for each document, the same whatever part it is drawn in.
+    """Return a random number in [0, 1) for each document, which depends on its index alone.
 
     Examples
     --------

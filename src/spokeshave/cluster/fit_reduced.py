@@ -1,0 +1,272 @@
+"""The job if documents do not fit in one worker: select features on a sample, train on everything.
+
+The stages of `spokeshave.budget.run`, distributed: features are ranked on a random sample of the
+documents, all documents are reduced to the kept features, and the SVM is trained on all of them. If
+they fit in one worker then, every worker trains some of the classes. Otherwise training goes in
+rounds over all workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from distributed import Client, Future
+from numpy.typing import NDArray
+
+from spokeshave.budget.counts import CollectionCounts
+from spokeshave.budget.estimator import BudgetedSVC, find_vectorizer, make_request, set_result
+from spokeshave.budget.memory import MINIMUM, AvailableMemory, find_reserve
+from spokeshave.budget.plan import Plan
+from spokeshave.budget.row_batches import Batch, Classes, join_batches
+from spokeshave.budget.run import Reduced, Result
+from spokeshave.budget.sample import KEY, FirstPass, Sample, draw_keys
+from spokeshave.budget.select import Selection, find_idf, pose, select_features
+from spokeshave.budget.store import make_lookup
+from spokeshave.cluster.client import Report, collect, submit, wait
+from spokeshave.cluster.count import FREQUENCY, WORD, Counted, PrunedWords, Vocabulary
+from spokeshave.cluster.parts import Parts, Reading, Side
+from spokeshave.cluster.shards import Task, measure_block, reduce_documents
+from spokeshave.cluster.spill import Spilled, spill, spilling
+from spokeshave.cluster.training import train
+from spokeshave.corpus.documents import take_documents
+from spokeshave.utils.formatting import write_size
+from spokeshave.utils.timing import Stopwatch
+
+OVER = "over the workers"
+WORKER_MINIMUM = 2 * MINIMUM  # bytes for documents and weights
+
+
+def find_worker_memory(limit: int, resident: int) -> AvailableMemory:
+    """Return the memory that a worker has for documents and weights."""
+    taken = resident + find_reserve(limit)
+    if limit < taken + WORKER_MINIMUM:
+        least = write_size(taken + WORKER_MINIMUM)
+        raise ValueError(
+            f"A worker must have {least} or more for each thread: it holds {write_size(resident)} "
+            f"before it begins. Got {write_size(limit)} instead; start fewer workers, or fewer "
+            "threads in each."
+        )
+    return AvailableMemory(limit, taken)
+
+
+class Source(NamedTuple):
+    """The documents, after the first pass."""
+
+    parts: Parts
+    sides: list[Future] | None  # the training documents of each part, if some are held out
+    counted: Counted
+    words: Vocabulary | None  # to choose from; None for vectors
+    n_workers: int  # at the start: the division into blocks must not depend on deaths
+
+
+def run_reduced(
+    client: Client,
+    source: Source,
+    svc: BudgetedSVC,
+    memory: AvailableMemory,
+    watch: Stopwatch,
+    say: Callable[[str], None],
+) -> None:
+    """Fit a `BudgetedSVC` to documents in parts."""
+    kind, total, names = source.parts.kind, source.counted.total, source.counted.names
+    norm = find_vectorizer(svc).norm if kind.is_text else "l2"
+    task = Task(make_request(svc, kind, norm), kind, names, memory)
+    with spilling(client) as folder:
+        watch.begin("ranking")
+        ranked = _rank(client, source, task, folder, watch.reach)
+        say(ranked.plan.describe(OVER))
+        say(ranked.selection.cut.describe(OVER))
+        watch.begin("reducing")
+        blocks = reduce_documents(
+            client,
+            source.parts.with_sides(source.sides),
+            source.counted.parts,
+            task,
+            ranked.selection.cut.per_document,
+            (submit(client, make_lookup, ranked.features), ranked.idf),
+            source.n_workers,
+            folder,
+        )
+        sizes = collect([submit(client, measure_block, block) for block in blocks], watch.reach)
+        watch.begin("training")
+        classes, codes = Classes(names).rank(kind.is_multilabel)
+        objective = task.request.svm(classes, codes, ranked.counts)
+        n_features = len(ranked.selection.features)
+        weights = train(
+            client, blocks, sizes, objective, task, n_features, folder, watch.reach, say
+        )
+        del blocks
+    n_nonzeros = sum(size.n_nonzeros for size in sizes)
+    result = Result(
+        classes=classes,
+        features=ranked.features.result(),
+        idf=None if ranked.idf is None else ranked.idf.result(),
+        weights=weights,
+        checksum=total.fingerprint.number,
+        counts=ranked.counts,
+        plan=ranked.plan,
+        cut=ranked.selection.cut,
+        reduced=Reduced(total.n_documents, n_nonzeros, 4 * n_nonzeros),
+    )
+    set_result(svc, result, task.request)
+    if not kind.is_text:
+        svc.n_features_in_ = total.n_features
+
+
+class Ranked(NamedTuple):
+    """Results of ranking."""
+
+    counts: CollectionCounts
+    plan: Plan
+    selection: Selection  # features by number
+    features: Future  # the kept words, or numbers
+    idf: Future | None
+
+
+def _rank(client: Client, source: Source, task: Task, folder: str, report: Report) -> Ranked:
+    """Choose the features to keep, on as many documents as fit in one worker."""
+    total, idf = source.counted.total, None
+    share = _find_share(total, task)
+    vocabulary, n_words = _choose_words(client, source, task, share)
+    counts = CollectionCounts(
+        total.n_documents, total.n_nonzeros, total.n_features, total.class_counts, n_counted=n_words
+    )
+    if task.kind.is_text and task.request.weighting == "tfidf":
+        idf = submit(client, find_word_idf, vocabulary, total.n_documents)
+    drawn = _draw(client, source, task, vocabulary, idf, share, folder)
+    wait(drawn, report)
+    plan, selection = submit(client, rank_sample, drawn, task, counts).result()
+    features = submit(client, name_features, vocabulary, selection.features)
+    if idf is not None:
+        idf = submit(client, take_entries, idf, selection.features)
+    return Ranked(counts, plan, selection, features, idf)
+
+
+def _find_share(total: CollectionCounts, task: Task) -> float:
+    """Return the share of the documents to rank features on: they take half the memory."""
+    costs = task.costs
+    size = total.n_nonzeros * costs.cell + total.n_documents * (costs.swept_row + KEY)
+    return min(1.0, task.memory.free / 2 / max(size, 1))
+
+
+def _choose_words(
+    client: Client, source: Source, task: Task, share: float
+) -> tuple[Future | None, int]:
+    """Return the words that may be kept, on the workers, and the number of all words.
+
+    Words in too few documents of the sample to be ranked are left out.
+    """
+    if source.words is None:
+        frequency = source.counted.words[0].result()
+        return None, int(np.count_nonzero(frequency))
+    least = task.request.min_df
+    fewest = float(least) if isinstance(least, int) else 1.0
+    frequent = [
+        submit(client, thin_words, bucket, fewest / share) for bucket in source.words.buckets
+    ]
+    found = submit(client, join_words, frequent)
+    wait([found])
+    source.words.buckets.clear()  # releases most words
+    return found, source.words.n_words
+
+
+def thin_words(bucket: PrunedWords, fewest: float) -> pl.DataFrame:
+    """Return the words of a bucket that are in at least ``fewest`` documents."""
+    return bucket.kept.filter(pl.col(FREQUENCY) >= fewest)
+
+
+def join_words(buckets: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return the words of all buckets, most frequent first."""
+    return pl.concat(buckets).sort(FREQUENCY, WORD, descending=[True, False])
+
+
+def find_word_idf(vocabulary: pl.DataFrame, n_documents: int) -> NDArray[np.float32]:
+    """Return the inverse document frequency of each word."""
+    return find_idf(vocabulary[FREQUENCY].to_numpy(), n_documents)
+
+
+def take_entries(array: NDArray[Any], entries: NDArray[np.intp]) -> NDArray[Any]:
+    """Return some entries of an array."""
+    return np.asarray(array[entries])
+
+
+def name_features(vocabulary: pl.DataFrame | None, features: NDArray[np.intp]) -> Any:
+    """Return the words of some features, or the features themselves if they are not words."""
+    return features if vocabulary is None else vocabulary[WORD].gather(features).to_list()
+
+
+def index_vocabulary(vocabulary: pl.DataFrame) -> Any:
+    """Return a lookup of the words of a vocabulary."""
+    return make_lookup(vocabulary[WORD].to_list())
+
+
+class Drawn(NamedTuple):
+    """Documents with small random keys, their keys, and which are to validate."""
+
+    batch: Batch
+    keys: NDArray[np.float64]
+    is_validation: NDArray[np.bool_]
+
+
+def _draw(
+    client: Client,
+    source: Source,
+    task: Task,
+    vocabulary: Future | None,
+    idf: Future | None,
+    share: float,
+    folder: str,
+) -> list[Future]:
+    known = None if vocabulary is None else submit(client, index_vocabulary, vocabulary)
+    first = np.cumsum([0, *(count.n_documents for count in source.counted.parts)]).tolist()
+    items = source.parts.with_sides(source.sides)
+    return [
+        submit(client, draw_part, item, side, start, task, known, idf, share, folder)
+        for (item, side), start in zip(items, first[:-1], strict=True)
+    ]
+
+
+def draw_part(
+    part: Any,
+    side: Side | None,
+    first: int,
+    task: Task,
+    known: Any,
+    idf: NDArray[np.float32] | None,
+    share: float,
+    folder: str,
+) -> Spilled:
+    """Return the documents of a part with keys below ``share``; only these are encoded."""
+    drawn = []
+    for batch in Reading(part, task.kind, side):
+        n_rows = len(batch.labels or ())
+        keys, is_validation = draw_keys(task.request.seed, first, n_rows)
+        first += n_rows
+        chosen = np.flatnonzero(keys < share)
+        if chosen.size:
+            rows = task.encode(take_documents(batch, chosen), known, idf)
+            drawn.append(Drawn(rows, keys[chosen], is_validation[chosen]))
+    if len(drawn) > 1:
+        batches, keys, is_validation = zip(*drawn, strict=True)
+        drawn = [Drawn(join_batches(batches), *map(np.concatenate, (keys, is_validation)))]
+    return spill(folder, drawn)
+
+
+def rank_sample(
+    drawn: list[Spilled], task: Task, counts: CollectionCounts
+) -> tuple[Plan, Selection]:
+    """Rank features on the documents drawn, and choose how many to keep."""
+    request, memory, classes = task.request, task.memory, Classes(task.names)
+    sample = Sample(
+        memory.free, seed=request.seed, has_values=task.has_values, words=None, n_threads=1
+    )
+    for part in drawn:
+        for found in part:
+            sample.add_drawn(found.batch, found.keys, found.is_validation, len(classes))
+    sample.n_seen = counts.n_documents
+    first = FirstPass(counts, classes, 0, sample)
+    posed = pose(first, request, memory, n_threads=1)
+    return posed.plan, select_features(first, request, posed, memory)
