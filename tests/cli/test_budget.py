@@ -374,7 +374,7 @@ def test_after_a_malformed_row_is_mended_the_same_command_works(call, trees):
 
 
 def test_a_share_that_holds_nothing_out_is_refused(call, trees):
-    assert "--hold-out" in refuse(call, trees, *MEMORY, "--hold-out", "0.000001")
+    assert "hold_out" in refuse(call, trees, *MEMORY, "--hold-out", "0.000001")
 
 
 def test_malformed_rows_may_be_left_out_and_are_counted(call, trees):
