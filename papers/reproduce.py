@@ -22,8 +22,8 @@ from papers.markdown import fill_block, write_blocks, write_verdicts
 from papers.running import Done, Report, run_tasks
 from papers.study import Paper, Part, Setting, Task
 from papers.verdicts import Judged, MissingTableError, StoredTables, Tables, judge_claims
+from spokeshave.model.file import list_versions
 from spokeshave.utils.atomic import write_atomic
-from spokeshave.utils.versions import list_versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,8 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from papers.study import Task
+from spokeshave.model.file import list_versions
 from spokeshave.utils.atomic import write_atomic
-from spokeshave.utils.versions import list_versions
 
 Report = Callable[[str, float, float], Any]
 

@@ -25,7 +25,7 @@ from spokeshave.cluster.count import (
     prune_words,
 )
 from spokeshave.cluster.parts import Kind, Side
-from spokeshave.corpus.fingerprint import compute_fingerprint
+from spokeshave.corpus.documents import compute_fingerprint
 from spokeshave.text.vectorizer import DocumentVectorizer
 
 TEXTS = Kind(is_text=True, is_multilabel=False)

@@ -13,6 +13,7 @@ from spokeshave.budget.rounds import Objective, pick
 from spokeshave.budget.row_batches import Batch, Classes
 from spokeshave.budget.shards import make_block
 from spokeshave.cluster.client import submit
+from spokeshave.cluster.fit_reduced import train_share
 from spokeshave.cluster.rounds import (
     Setting,
     begin,
@@ -22,7 +23,6 @@ from spokeshave.cluster.rounds import (
 )
 from spokeshave.cluster.shards import join_blocks
 from spokeshave.cluster.spill import add_folder, remove_folder, spill, spilling
-from spokeshave.cluster.training import train_share
 from spokeshave.kernels.descent import Task, add_up, measure, score
 from spokeshave.svm.solver import Stop
 from spokeshave.text.vectorizer import DocumentVectorizer

@@ -150,7 +150,7 @@ def test_sparsity_is_that_of_one_machine(client, spread, documents, cuts):
 
 def test_sparsity_of_a_ranking_of_other_features_is_refused(client, spread):
     X, y = make_targets("labels")
-    with pytest.raises(ValueError, match=f"of the {spread.n_features} features of X"):
+    with pytest.raises(ValueError, match=f"have the {spread.n_features} features of X"):
         sparsity_on_cluster(client, spread, rank_features(X, y, "bns"))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from spokeshave.corpus.archives import read_members, stream_members
-from spokeshave.corpus.progress import Progress
+from spokeshave.corpus.files import Progress
 from spokeshave.errors import CorpusError
 
 # In the order they are read: a folder's name is compared as a whole.

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from spokeshave.corpus.files import (
+    Progress,
     decode,
     explain_damage,
     explain_guessed_encoding,
@@ -240,3 +241,47 @@ def test_other_errors_pass():
 def test_what_is_said(encoding, asked, guessed):
     reason = "the encoding is latin-1, as it is not utf-8"
     assert explain_guessed_encoding(encoding, asked) == (reason if guessed else "")
+
+
+def test_files_one_after_the_other():
+    progress = Progress()
+    assert progress.position == 0
+    with progress.measure(100):
+        assert progress.position == 0
+        progress.update(1, 2)
+        assert progress.position == 50
+    with progress.measure(300):
+        assert progress.position == 100
+        progress.update(2, 3)
+        assert progress.position == 300
+    assert progress.position == 400
+
+
+def test_nothing_to_read():
+    progress = Progress()
+    with progress.measure(0):
+        progress.update(0, 0)
+        assert progress.position == 0
+    assert progress.position == 0
+
+
+def test_what_is_broken_off_stays_where_it_was(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"x" * 100_000)
+    progress = Progress()
+    with pytest.raises(KeyError), progress.measure(100_000):  # noqa: PT012
+        with open_binary(path, progress=progress) as stream:
+            stream.read(30_000)
+            assert 30_000 <= progress.position < 60_000
+            position = progress.position
+        raise KeyError
+    assert progress.position == position
+
+
+def test_compressed_files_are_measured_as_they_are(tmp_path):
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(b"x" * 1_000_000))
+    progress = Progress()
+    with progress.measure(path.stat().st_size), open_binary(path, progress=progress) as stream:
+        stream.read()
+        assert progress.position == path.stat().st_size

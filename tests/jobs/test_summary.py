@@ -14,8 +14,8 @@ from spokeshave import DocumentVectorizer, Ranking, ShavedSVC
 from spokeshave.corpus import Texts, Vectors
 from spokeshave.curves.stability import stability
 from spokeshave.jobs.dataset import prepare_dataset
-from spokeshave.jobs.executor import Executor
 from spokeshave.jobs.fit import (
+    Executor,
     choose_svm,
     make_dataset,
     make_folds,

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spokeshave.kernels.sorting import FEW, deal_pairs, insert_pairs, sort_pairs, write_keys
+from spokeshave.kernels.sorting import (
+    FEW,
+    deal_pairs,
+    insert_pairs,
+    order_nonzero,
+    sort_pairs,
+    write_keys,
+)
 
 WIDTHS = [1, 8, 9, 16, 24, 64]
 
@@ -56,3 +63,22 @@ def test_one_pass_sorts_by_one_byte(rng, shift):
     expected = np.argsort(keys >> np.uint64(shift) & np.uint64(255), kind="stable")
     np.testing.assert_array_equal(new_items, expected)
     np.testing.assert_array_equal(new_keys, keys[expected])
+
+
+NEAR_ONE = st.integers(-3, 3).map(lambda k: 1.0 + k * 2e-16)
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(
+        st.lists(st.floats(allow_nan=False), max_size=50),
+        st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0]), max_size=50),
+        st.lists(NEAR_ONE, max_size=50),  # alike in float32
+    )
+)
+@example([1e-320, 5e-324, -1e-320, 1e300, 2e300])
+def test_order_is_that_of_a_stable_sort(values):
+    scores = np.array(values, float)
+    nonzero = np.flatnonzero(scores)
+    expected = nonzero[np.argsort(-scores[nonzero], kind="stable")]
+    np.testing.assert_array_equal(order_nonzero(scores), expected)

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from made_papers import PAPER, list_calls, list_names, make_task
 from papers.markdown import write_blocks
 from papers.reproduce import read_tables, reproduce
-from spokeshave.utils.versions import list_versions
+from spokeshave.model.file import list_versions
 
 README = "# Powers\n\n<!-- verdicts -->\n<!-- end verdicts -->\n\nMore.\n"
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.budget.row_batches import as_tuple
-from spokeshave.corpus.fingerprint import Fingerprint
+from spokeshave.corpus.documents import Fingerprint
 
 SMALL = 1 << 16  # numbers up to this are counted rather than sorted
 N_SMALLEST = 4096  # hashes kept: they give the number of distinct words to within 2%

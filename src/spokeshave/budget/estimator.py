@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.curve import has_unit_rows
-from spokeshave.budget.request import BatchReader, Request
+from spokeshave.budget.plan import BatchReader, Request
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import STAGES, Result, run
 from spokeshave.budget.warmup import exercise
@@ -29,6 +29,7 @@ from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.options import Column
 from spokeshave.corpus.stream import open_stream
 from spokeshave.curves.cuts import check_nonzeros
+from spokeshave.model.file import list_versions
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import SparseScorer
@@ -41,7 +42,6 @@ from spokeshave.utils.checkpoint import WorkFolder, describe, digest
 from spokeshave.utils.formatting import parse_size
 from spokeshave.utils.timing import Stopwatch
 from spokeshave.utils.validation import binarize, check_targets, tidy
-from spokeshave.utils.versions import list_versions
 from spokeshave.warmup import is_compiled, warm_up
 
 TOLERANCE = 0.001

@@ -12,20 +12,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from spokeshave.budget.memory import AvailableMemory, Costs, give_back
-from spokeshave.budget.plan import Cut, Plan, count_affordable, count_fitting, make_plan
-from spokeshave.budget.request import Request
+from spokeshave.budget.plan import Cut, Plan, Request, count_affordable, count_fitting, make_plan
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.sample import FirstPass, Sample
 from spokeshave.budget.shards import make_rows
 from spokeshave.budget.store import Store, number_features
 from spokeshave.curves.cuts import accumulate, count_within
 from spokeshave.kernels.descent import score
-from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.kernels.rows import Rows
+from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import count_order, mean_known, measure
 from spokeshave.ranking.criteria import rank_features
 from spokeshave.svm.solver import Problem, Solution, solve_rows
-from spokeshave.text.document_frequency import find_limits
+from spokeshave.text.vectorizer import find_limits
 from spokeshave.utils.validation import list_documents
 
 MOST_VALIDATION = 20_000  # documents

@@ -16,7 +16,7 @@ except ImportError as error:
 from spokeshave.cluster.blocks import Spread, spread_documents
 from spokeshave.cluster.client import connect
 from spokeshave.cluster.curves import curve_on_cluster
-from spokeshave.cluster.fitting import fit_on_cluster
+from spokeshave.cluster.fit import fit_on_cluster
 from spokeshave.cluster.predict import predict_on_cluster
 from spokeshave.cluster.spill import register_sizes
 from spokeshave.cluster.statistics import rank_on_cluster, shape_on_cluster, sparsity_on_cluster

@@ -17,13 +17,12 @@ from spokeshave.budget.select import prune, require_words
 from spokeshave.budget.store import WordIndex
 from spokeshave.cluster.client import MERGING, Report, collect, merge, submit
 from spokeshave.cluster.parts import Kind, Parts, Reading, Side
-from spokeshave.corpus.documents import Texts
-from spokeshave.corpus.fingerprint import compute_fingerprint
-from spokeshave.text.document_frequency import find_limits
+from spokeshave.corpus.documents import Texts, compute_fingerprint
 from spokeshave.text.preprocess import split_chunks
 from spokeshave.text.vectorizer import (
     CHUNK,
     DocumentVectorizer,
+    find_limits,
     list_stop_words,
     scan_chunk,
     set_vocabulary,

@@ -29,8 +29,8 @@ from spokeshave.curves.result import FeatureCurve
 from spokeshave.curves.scoring import Cut
 from spokeshave.kernels.columns import Columns, transpose
 from spokeshave.kernels.cuts import score_mask
-from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.kernels.rows import Rows, make_rows
+from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import Counts, Placed, count_placed, place_negatives, sort_positives
 from spokeshave.utils.validation import list_documents, tidy
 

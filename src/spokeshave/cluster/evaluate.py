@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from spokeshave.cluster.client import Report, collect, submit
 from spokeshave.cluster.parts import Kind, Parts, Reading, Side
-from spokeshave.corpus.fingerprint import Fingerprint, compute_fingerprint, join_fingerprints
+from spokeshave.corpus.documents import Fingerprint, compute_fingerprint, join_fingerprints
 from spokeshave.jobs.dataset import choose_held, make_test_targets
 from spokeshave.jobs.summary import compare_batches, predict_batch, widen
 from spokeshave.metrics import Agreement

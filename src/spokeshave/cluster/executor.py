@@ -17,7 +17,7 @@ from spokeshave.cluster.blocks import join_rows, join_targets
 from spokeshave.cluster.client import Report, collect, submit, wait
 from spokeshave.cluster.evaluate import EvaluationParts, evaluate_parts
 from spokeshave.jobs.dataset import Dataset, DatasetInfo, Part
-from spokeshave.jobs.executor import Executor, Task
+from spokeshave.jobs.fit import Executor, Task
 from spokeshave.kernels.lanes import LANES
 from spokeshave.metrics import Agreement
 from spokeshave.svm.solver import count_blocks

@@ -8,8 +8,7 @@ from posixpath import normpath
 from stat import S_ISLNK
 from typing import TYPE_CHECKING, TypeAlias
 
-from spokeshave.corpus.files import explain_damage, is_hidden, require_unlocked
-from spokeshave.corpus.progress import Progress
+from spokeshave.corpus.files import Progress, explain_damage, is_hidden, require_unlocked
 from spokeshave.errors import CorpusError
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 
 from spokeshave.corpus.bad_rows import BadRows
 from spokeshave.corpus.documents import Label, Texts, Vectors
-from spokeshave.corpus.files import explain_damage
+from spokeshave.corpus.files import Progress, explain_damage
 from spokeshave.corpus.options import Column, SourceOptions
-from spokeshave.corpus.progress import Progress
 
 Text: TypeAlias = tuple[str, "Label | None"]
 Vector: TypeAlias = tuple["Label", "list[int]", "list[float]"]

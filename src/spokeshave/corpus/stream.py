@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from spokeshave.corpus import limits
 from spokeshave.corpus.bad_rows import BadRows
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.corpus.files import explain_damage
+from spokeshave.corpus.files import Progress, explain_damage
 from spokeshave.corpus.formats.arff import ArffReader
 from spokeshave.corpus.formats.folders import FolderReader
 from spokeshave.corpus.formats.reuters import ReutersReader
@@ -26,7 +26,6 @@ from spokeshave.corpus.options import (
     check_choices,
     describe_reading,
 )
-from spokeshave.corpus.progress import Progress
 from spokeshave.corpus.reader import Reader, batch_texts, batch_vectors
 from spokeshave.corpus.stdin import is_piped
 from spokeshave.errors import CorpusError

@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.kernels.descent import rebuild
-from spokeshave.kernels.ranking import order_nonzero
 from spokeshave.kernels.rows import Rows, make_rows
+from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.ranking.criteria import Ranking, rank_by_normal, rank_features
 from spokeshave.ranking.pruning import count_documents
 from spokeshave.svm.estimator import DualLinearSVC, check_svc, make_problem

@@ -14,8 +14,13 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler, normalize
 
-from spokeshave.corpus.documents import Texts, Vectors, list_classes, take_documents
-from spokeshave.corpus.fingerprint import compute_fingerprint
+from spokeshave.corpus.documents import (
+    Texts,
+    Vectors,
+    compute_fingerprint,
+    list_classes,
+    take_documents,
+)
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.validation import check_documents
 

@@ -32,14 +32,14 @@ from spokeshave.jobs.record import (
     WordsRecord,
 )
 from spokeshave.jobs.settings import Origin, Settings
-from spokeshave.kernels.ranking import order_nonzero
+from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import MEASURES, Agreement, compare
+from spokeshave.model.file import list_versions
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.utils.formatting import name_measure, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
-from spokeshave.utils.versions import list_versions
 
 N_STRONGEST = 20  # words for a class, and as many against it
 N_EDGE = 10  # words on each side of a cut

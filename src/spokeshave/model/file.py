@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,14 @@ from spokeshave.model.inputs import TOKEN, TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
 from spokeshave.utils.atomic import write_atomic
+
+PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def list_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages by name."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+
 
 FORMAT, VERSION = "spokeshave model", 1
 LONGEST_HEADER = 1 << 26
@@ -78,7 +88,6 @@ def save_model(
             )
     else:
         from spokeshave.model.export import export_model
-        from spokeshave.utils.versions import list_versions
 
         found = {"versions": list_versions(), **(provenance or {})}
         model = export_model(model, classes=classes, provenance=found)

@@ -14,7 +14,7 @@ from scipy.special import logit, ndtri, rel_entr
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
-from spokeshave.kernels.ranking import order_nonzero
+from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.ranking.learners import (
     bayes_point,
     exponentiated_gradient,

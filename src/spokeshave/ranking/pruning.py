@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from spokeshave.text.document_frequency import check_limits, find_limits
+from spokeshave.text.vectorizer import check_limits, find_limits
 from spokeshave.utils.validation import tidy
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,9 +24,40 @@ from spokeshave.kernels.tokens import (
     scan,
     sort_rows,
 )
-from spokeshave.text.document_frequency import check_limits, find_limits
-from spokeshave.text.encoding import decode_words, encode_documents, make_alphabet
-from spokeshave.text.preprocess import split_chunks
+from spokeshave.text.preprocess import decode_words, encode_documents, make_alphabet, split_chunks
+
+
+def check_limits(min_df: Any, max_df: Any) -> None:
+    """Raise if a limit is neither a count of documents nor a share of them."""
+    for name, limit in (("min_df", min_df), ("max_df", max_df)):
+        is_count = isinstance(limit, Integral) and int(limit) >= 1
+        is_share = isinstance(limit, float | np.floating) and 0 <= limit <= 1
+        if not is_count and not is_share:
+            raise ValueError(
+                f"{name} must be a whole number of documents, at least 1, or a share between "
+                f"0.0 and 1.0. Got {limit!r} instead."
+            )
+
+
+def find_limits(min_df: Any, max_df: Any, n_documents: int) -> tuple[float, float]:
+    """Return the smallest and largest number of documents a feature may be in.
+
+    Examples
+    --------
+    >>> find_limits(2, 0.5, n_documents=10)
+    (2.0, 5.0)
+    """
+    lowest, highest = (
+        float(limit if isinstance(limit, Integral) else limit * n_documents)
+        for limit in (min_df, max_df)
+    )
+    if highest < lowest:
+        raise ValueError(
+            f"max_df must allow at least min_df={min_df} of the {n_documents} documents. "
+            f"Got max_df={max_df} instead."
+        )
+    return lowest, highest
+
 
 CHUNK = 1 << 21  # characters per task: the vocabulary of a chunk stays in the processor's cache
 

@@ -12,7 +12,13 @@ from typing import Any, TypeAlias
 from spokeshave.corpus import limits
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow, quote
 from spokeshave.corpus.documents import Vectors
-from spokeshave.corpus.files import UTF_8, explain_guessed_encoding, open_text, read_decoded
+from spokeshave.corpus.files import (
+    UTF_8,
+    Progress,
+    explain_guessed_encoding,
+    open_text,
+    read_decoded,
+)
 from spokeshave.corpus.formats.arff_parser import (
     MEMBER_SUFFIX,
     Feature,
@@ -26,7 +32,6 @@ from spokeshave.corpus.formats.arff_parser import (
     open_relation,
 )
 from spokeshave.corpus.options import SourceOptions, mark_guess
-from spokeshave.corpus.progress import Progress
 from spokeshave.corpus.reader import Reader, SparseRows
 from spokeshave.errors import CorpusError
 

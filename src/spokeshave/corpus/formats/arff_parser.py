@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from spokeshave.corpus.bad_rows import MalformedRow, quote, quote_all
-from spokeshave.corpus.files import UTF_8, open_text
+from spokeshave.corpus.files import UTF_8, Progress, open_text
 from spokeshave.corpus.formats.columns import LABEL_NAMES, find_preferred
-from spokeshave.corpus.progress import Progress
 from spokeshave.errors import CorpusError
 
 Lines: TypeAlias = Iterator[tuple[int, str]]

@@ -13,9 +13,14 @@ from pathlib import Path
 from spokeshave.corpus.archives import Members, Wanted, read_members, stream_members
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow, quote
 from spokeshave.corpus.documents import Split, Texts
-from spokeshave.corpus.files import LATIN_1, explain_damage, open_binary, strip_compression
+from spokeshave.corpus.files import (
+    LATIN_1,
+    Progress,
+    explain_damage,
+    open_binary,
+    strip_compression,
+)
 from spokeshave.corpus.options import SourceOptions
-from spokeshave.corpus.progress import Progress
 from spokeshave.corpus.reader import Reader, Text
 from spokeshave.corpus.sniff import is_story_file
 from spokeshave.errors import CorpusError

@@ -13,9 +13,8 @@ from typing import IO, Any
 
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow, quote
 from spokeshave.corpus.documents import Label, Vectors
-from spokeshave.corpus.files import UTF_8, open_binary
+from spokeshave.corpus.files import UTF_8, Progress, open_binary
 from spokeshave.corpus.options import SourceOptions
-from spokeshave.corpus.progress import Progress
 from spokeshave.corpus.reader import Reader, SparseRows, Vector
 
 _LARGEST_INDEX = 2**31 - 1
