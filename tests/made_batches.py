@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from spokeshave.budget.plan import Request
+from spokeshave.budget.request import Request
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.row_batches import Batch, Classes, TextEncoder, to_offsets
 from spokeshave.budget.shards import ShardWriter

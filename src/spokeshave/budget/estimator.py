@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.curve import has_unit_rows
-from spokeshave.budget.plan import BatchReader, Request
+from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import STAGES, Result, run
 from spokeshave.budget.warmup import exercise

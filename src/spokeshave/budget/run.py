@@ -22,7 +22,8 @@ from spokeshave.budget.memory import (
     give_back,
     measure_resident,
 )
-from spokeshave.budget.plan import BatchReader, Cut, Plan, Request, measure_disk
+from spokeshave.budget.plan import Cut, Plan, measure_disk
+from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.rounds import Objective, Setting, Weights, train_classes
 from spokeshave.budget.row_batches import Classes, chain_checksums, map_ahead
 from spokeshave.budget.sample import (

@@ -19,7 +19,7 @@ from spokeshave.budget.memory import (
     measure_installed,
     measure_resident,
 )
-from spokeshave.budget.plan import BatchReader, Request
+from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.row_batches import Batch, Classes, chain_checksums, map_ahead
 from spokeshave.budget.store import Store, WordIndex
 from spokeshave.kernels.tokens import Words

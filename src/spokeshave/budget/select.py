@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from spokeshave.budget.memory import AvailableMemory, Costs, give_back
-from spokeshave.budget.plan import Cut, Plan, Request, count_affordable, count_fitting, make_plan
+from spokeshave.budget.plan import Cut, Plan, count_affordable, count_fitting, make_plan
+from spokeshave.budget.request import Request
 from spokeshave.budget.rounds import Objective
 from spokeshave.budget.sample import FirstPass, Sample
 from spokeshave.budget.shards import make_rows

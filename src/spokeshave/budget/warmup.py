@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from spokeshave.budget.memory import AvailableMemory
-from spokeshave.budget.plan import Request
+from spokeshave.budget.request import Request
 from spokeshave.budget.rounds import Objective, Setting, train_classes
 from spokeshave.budget.run import run
 from spokeshave.budget.shards import list_shards

@@ -27,8 +27,7 @@ from spokeshave.curves.feature_curve import ClassCurve, CurveOptions, FoldCurves
 from spokeshave.curves.fitted import is_fitted, read_weights
 from spokeshave.curves.result import FeatureCurve
 from spokeshave.curves.scoring import Cut
-from spokeshave.kernels.columns import Columns, transpose
-from spokeshave.kernels.cuts import score_mask
+from spokeshave.kernels.cuts import Columns, score_mask, transpose
 from spokeshave.kernels.rows import Rows, make_rows
 from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import Counts, Placed, count_placed, place_negatives, sort_positives

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.memory import AvailableMemory, Costs
-from spokeshave.budget.plan import Request
+from spokeshave.budget.request import Request
 from spokeshave.budget.row_batches import Batch, Classes, join_batches, to_offsets
 from spokeshave.budget.shards import Block, make_block
 from spokeshave.cluster.blocks import Range, plan_blocks

@@ -12,13 +12,14 @@ from scipy import sparse
 from spokeshave.curves.cuts import accumulate, count_kept, count_within
 from spokeshave.curves.fitted import FittedClasses
 from spokeshave.curves.retraining import PATHS, Retrained, retrain
-from spokeshave.kernels.columns import Columns, transpose
 from spokeshave.kernels.cuts import (
+    Columns,
     add_support_vectors,
     measure_cuts,
     renormalize,
     score_mask,
     score_weights,
+    transpose,
 )
 from spokeshave.kernels.descent import Task
 from spokeshave.kernels.lanes import LANES

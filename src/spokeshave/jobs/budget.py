@@ -14,7 +14,7 @@ import numpy as np
 from spokeshave.budget.counts import draw
 from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC, fit_stream
 from spokeshave.budget.memory import give_back
-from spokeshave.budget.plan import BatchReader
+from spokeshave.budget.request import BatchReader
 from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError

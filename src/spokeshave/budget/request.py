@@ -1,0 +1,81 @@
+"""The options of a run in a given memory, and the stream of documents that it reads twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from spokeshave.budget.counts import CollectionCounts
+from spokeshave.budget.rounds import Objective
+from spokeshave.budget.row_batches import TextEncoder, VectorEncoder
+from spokeshave.svm.solver import Stop
+
+
+class BatchReader(Protocol):
+    """Documents that can be read twice, in batches."""
+
+    @property
+    def is_text(self) -> bool: ...
+
+    @property
+    def is_multilabel(self) -> bool: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def stamps(self) -> list[Any]: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+    @property
+    def position(self) -> int: ...
+
+    def read_batches(self, batch_size: int = ...) -> Iterator[Any]: ...
+
+
+@dataclass(frozen=True)
+class Request:
+    """Options of a run, as in `BudgetedSVC` and `DocumentVectorizer`."""
+
+    memory: int  # bytes the process may hold
+    is_text: bool  # otherwise vectors, which keep their values
+    is_multilabel: bool
+    # Returns the objective, given the classes, the codes to train, and the counts.
+    svm: Callable[[Any, NDArray[np.intp], CollectionCounts], Objective]
+    stop: Stop
+    by: str
+    nonzeros_per_document: float | None
+    tolerance: float
+    weighting: str
+    norm: str | None
+    min_df: float
+    max_df: float
+    stop_words: frozenset[str]
+    strip_markup: bool
+    seed: int
+    n_jobs: int | None
+    class_names: Sequence[Any] = ()  # known in advance, even if no document is of them
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads."""
+        return int(effective_n_jobs(self.n_jobs))
+
+    @property
+    def has_values(self) -> bool:
+        """Whether features have values, or are only present or absent."""
+        return not self.is_text or self.weighting != "binary"
+
+    @property
+    def encoder(self) -> TextEncoder | VectorEncoder:
+        """The encoder of documents as rows."""
+        if not self.is_text:
+            return VectorEncoder()
+        return TextEncoder(strip_markup=self.strip_markup, has_values=self.has_values)
