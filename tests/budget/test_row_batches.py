@@ -21,8 +21,9 @@ from spokeshave.budget.row_batches import (
     chain_checksums,
     map_ahead,
 )
-from spokeshave.budget.store import index_words, number_features, spell
+from spokeshave.budget.store import index_words, number_features
 from spokeshave.corpus.documents import Texts, Vectors
+from spokeshave.text.preprocess import decode_words
 
 TEXTS = [
     "The ASH has a <b>grey</b> bark, grey &amp; rough",
@@ -58,7 +59,7 @@ def test_scan_finds_what_the_vectorizer_finds(strip_markup, has_values):
     expected = vectorizer.fit_transform(TEXTS).toarray()
     encoder = TextEncoder(strip_markup=strip_markup, has_values=has_values)
     encoded = encoder.scan(Texts(TEXTS, LABELS))
-    names = spell(encoded.words, np.arange(int(encoded.words.size[0])))
+    names = decode_words(encoded.words, np.arange(int(encoded.words.size[0])))
     assert sorted(names) == list(vectorizer.vocabulary_)
     assert len(set(encoded.hash_words().tolist())) == len(names)
     found = to_matrix(encoded, names, vectorizer.vocabulary_)

@@ -90,7 +90,7 @@ def sample_texts(texts, labels, limit, sizes=(40,), *, seed=0, has_values=False)
 
 def spell(sample, store):
     """Return the words of each document of a store, with their counts."""
-    words = sample.words.spell(store.indices)
+    words = sample.words.decode(store.indices)
     values = np.ones(len(words)) if store.values is None else store.values
     ends = store.indptr.astype(int)
     return [
@@ -261,7 +261,7 @@ def test_words_of_documents_that_are_gone_are_forgotten():
         words = set().union(*(list_words(texts[i]) for i in documents))
         assert len(sample) == documents.size
         assert sample.n_features == len(words)
-        assert set(sample.words.spell(np.arange(len(words)))) == words
+        assert set(sample.words.decode(np.arange(len(words)))) == words
 
 
 @pytest.mark.parametrize("limit", [SOME_TEXTS, ALL_TEXTS])
@@ -270,7 +270,7 @@ def test_documents_of_words_are_counted(limit):
     sample = sample_texts(texts, labels, limit)
     documents = np.concatenate(expect_parts(sample, N_DOCUMENTS))
     expected = Counter(word for i in documents for word in set(list_words(texts[i])))
-    words = sample.words.spell(np.arange(sample.n_features))
+    words = sample.words.decode(np.arange(sample.n_features))
     assert dict(zip(words, sample.count().tolist(), strict=True)) == expected
 
 
@@ -397,7 +397,7 @@ def count_words(sample):
     frequency = sample.count().tolist()
     if sample.words is None:
         return frequency
-    words = sample.words.spell(np.arange(sample.n_features))
+    words = sample.words.decode(np.arange(sample.n_features))
     return dict(zip(words, frequency, strict=True))
 
 
@@ -505,7 +505,7 @@ def test_what_is_saved_is_read_back(tmp_path, memory, weighting):
     require_equal(read, found)
     assert read.checksum == found.checksum
     every = np.arange(found.sample.n_features)
-    assert read.sample.words.spell(every) == found.sample.words.spell(every)
+    assert read.sample.words.decode(every) == found.sample.words.decode(every)
 
 
 def test_vectors_with_numbers_for_classes_are_read_back(tmp_path, rng):

@@ -21,7 +21,7 @@ from made_batches import (
 from spokeshave.budget.row_batches import Batch, to_offsets
 from spokeshave.budget.store import PIECE, Store, WordIndex, index_words
 from spokeshave.kernels.rows import DROPPED
-from spokeshave.text.vectorizer import spell
+from spokeshave.text.preprocess import decode_words
 
 BOUNDS = st.lists(st.integers(0, 12), max_size=4)
 VALUES = pytest.mark.parametrize("has_values", [True, False])
@@ -177,8 +177,8 @@ def number_all(index, words):
 def test_words_have_the_numbers_they_were_given(words):
     made = index_words(words)
     assert int(made.size[0]) == len(words)
-    assert spell(made, np.arange(len(words))) == words
-    assert spell(made, np.arange(len(words))[::-1]) == words[::-1]
+    assert decode_words(made, np.arange(len(words))) == words
+    assert decode_words(made, np.arange(len(words))[::-1]) == words[::-1]
 
 
 @EXAMPLES
@@ -191,7 +191,7 @@ def test_words_are_numbered_as_they_come(vocabularies, random):
         expected = [known.setdefault(words[token], len(known)) for token in chosen]
         assert numbers.tolist() == expected
     assert len(index) == len(known)
-    assert index.spell(np.arange(len(known))) == list(known)
+    assert index.decode(np.arange(len(known))) == list(known)
 
 
 @EXAMPLES
@@ -204,11 +204,11 @@ def test_what_is_forgotten_leaves_the_others_in_order(words, others, data):
     kept = [word for word, is_used in zip(words, used, strict=True) if is_used]
     assert number[used].tolist() == list(range(len(kept)))
     assert (number[~used] == DROPPED).all()
-    assert index.spell(np.arange(len(kept))) == kept
+    assert index.decode(np.arange(len(kept))) == kept
     # And those that come again, or for the first time, have numbers after them.
     numbers = number_all(index, others)
-    assert index.spell(numbers) == others
-    assert index.spell(np.arange(len(kept))) == kept
+    assert index.decode(numbers) == others
+    assert index.decode(np.arange(len(kept))) == kept
 
 
 @EXAMPLES
@@ -230,7 +230,7 @@ def test_words_of_texts_are_those_of_plain_python(texts):
     tokens = np.unique(incoming.features)
     numbers = index.number(incoming.words, tokens)
     expected = dict.fromkeys(word for text in texts for word in list_words(text))
-    assert index.spell(numbers) == list(expected)
+    assert index.decode(numbers) == list(expected)
 
 
 def test_the_memory_of_words_does_not_depend_on_how_they_came():
@@ -250,7 +250,7 @@ def test_words_are_spelled_when_no_more_of_them_will_come(words):
     index = WordIndex()
     number_all(index, words)
     index.close()
-    assert index.spell(np.arange(len(index))) == words
+    assert index.decode(np.arange(len(index))) == words
 
 
 def test_many_words_are_known_again():

@@ -15,7 +15,8 @@ from scipy import sparse
 
 from deaths import Killer
 from made_parts import make_collection, sort_by_class, write_parts
-from spokeshave.cluster import fit_on_cluster, warmup
+from spokeshave.cluster import fit as fitting
+from spokeshave.cluster import fit_on_cluster
 from spokeshave.cluster.fit import COMPILING, warm_up_workers
 from spokeshave.corpus.documents import Vectors
 from spokeshave.errors import CorpusError
@@ -179,7 +180,7 @@ def test_every_worker_has_kernels_that_were_compiled_before(client):
 
 @pytest.mark.parametrize("n_compiled", [0, 1])
 def test_what_takes_long_is_told_of(client, monkeypatch, n_compiled):
-    monkeypatch.setattr(warmup, "are_compiled", lambda is_text, has_values: bool(n_compiled))
+    monkeypatch.setattr(fitting, "are_compiled", lambda is_text, has_values: bool(n_compiled))
     said = []
     warm_up_workers(client, is_text=True, has_values=False, say=said.append)
     assert said == [COMPILING] * (1 - n_compiled)
@@ -194,7 +195,7 @@ def test_one_worker_of_a_host_comes_before_the_others(client, monkeypatch, tmp_p
                 file.write(f"{get_worker().address} {event} {is_text} {has_values}\n")
             sleep(0.05)
 
-    monkeypatch.setattr(warmup, "load_kernels", load)
+    monkeypatch.setattr(fitting, "load_kernels", load)
     warm_up_workers(client, is_text=False, has_values=True, say=lambda sentence: None)
     events = [line.split() for line in log.read_text().splitlines()]
     assert len(events) == 4
@@ -204,6 +205,6 @@ def test_one_worker_of_a_host_comes_before_the_others(client, monkeypatch, tmp_p
 
 
 def test_a_worker_that_dies_is_not_waited_for(four, make_deadly):
-    deadly = make_deadly(warmup, "load_kernels", at=2)
+    deadly = make_deadly(fitting, "load_kernels", at=2)
     warm_up_workers(four, is_text=True, has_values=False, say=lambda sentence: None)
     assert deadly.has_killed

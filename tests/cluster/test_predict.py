@@ -15,8 +15,7 @@ from made_models import TEXTS, make_models
 from spokeshave import save_model
 from spokeshave.cluster import predict, predict_on_cluster
 from spokeshave.errors import CorpusError, NoDocumentsError
-from spokeshave.model.label_files import Labelling, label_file
-from spokeshave.predict import choose_columns
+from spokeshave.model.label_files import Labelling, choose_columns, label_file
 
 MODELS = make_models()
 EMPTY = "part-1.csv"

@@ -34,8 +34,7 @@ from spokeshave.cluster.statistics import (
     tally_values,
 )
 from spokeshave.curves.sparsity import MEASURES
-from spokeshave.shaping.levels import find_levels, store_all
-from spokeshave.shaping.shapes import count_documents, place_values
+from spokeshave.shaping.levels import count_levels, expand_counts, find_levels, store_all
 from spokeshave.utils.validation import tidy
 
 BY_PRESENCE = ["information_gain", "odds_ratio", "bns", "hellinger"]
@@ -278,10 +277,10 @@ def test_any_parts_add_up_to_the_whole(data, table, n_neighbors, zero):
     add_up = data.draw(st.sampled_from([merge_tallies, merge_in_pairs]))
     found = sort_tally(add_up(tallies), n_features)
     # First: kernels that estimate from wrong counts may read beyond their tables.
-    census = find_levels(tidy(X), zero_is_apart=zero == "auto")
-    levels, counts = place_values(found, zero_is_apart=zero == "auto")
-    assert_same(levels, census.levels)
-    assert_same(counts, count_documents(census, sparse.csc_matrix(y)))
+    cell_levels = find_levels(tidy(X), zero_is_apart=zero == "auto")
+    levels, counts = expand_counts(found, zero_is_apart=zero == "auto")
+    assert_same(levels, cell_levels.levels)
+    assert_same(counts, count_levels(cell_levels, sparse.csc_matrix(y)))
     shaper = FeatureShaper(shape=LocalProbabilityShaper(n_neighbors=n_neighbors, zero=zero))
     assert_same(clone(shaper)._fit_counts(found, np.arange(3)), shaper.fit(X, y))
 

@@ -91,7 +91,7 @@ def select_features(
         in_memory=bool(choice.in_memory),
     )
     numbers = pruned.features[choice.kept]
-    features: Any = numbers if sample.words is None else sample.words.spell(numbers)
+    features: Any = numbers if sample.words is None else sample.words.decode(numbers)
     return Selection(features, None if idf is None else idf[choice.kept], cut)
 
 
@@ -145,7 +145,7 @@ def _prune_sample(sample: Sample, request: Request) -> Pruned:
             raise ValueError("No feature is left: no document has a value that is not zero.")
         return pruned
     if request.stop_words:
-        words = sample.words.spell(np.arange(frequency.size))
+        words = sample.words.decode(np.arange(frequency.size))
         is_stopped = np.array([word in request.stop_words for word in words])
     limits = find_limits(request.min_df, request.max_df, len(sample))
     pruned = prune(frequency, *limits, is_stopped)

@@ -192,7 +192,7 @@ class WordIndex:
     >>> index = WordIndex()
     >>> index.number(index_words(["oak", "ash", "yew"]), np.array([2, 0])).tolist()
     [0, 1]
-    >>> index.spell(np.array([1, 0]))
+    >>> index.decode(np.array([1, 0]))
     ['oak', 'yew']
     """
 
@@ -233,7 +233,7 @@ class WordIndex:
         keys, slots = self._words.keys[:0], self._words.slots[:0]
         self._words = self._words._replace(keys=keys.copy(), slots=slots.copy())
 
-    def spell(self, numbers: NDArray[Any]) -> list[str]:
+    def decode(self, numbers: NDArray[Any]) -> list[str]:
         """Return the words of some numbers."""
         return decode_words(self._words, numbers)
 

@@ -128,7 +128,7 @@ class _WordTally:
         frames = [make_words([], np.empty(0, np.int64))]
         for first in range(0, self._frequency.size, SPELT):  # Python strings take twice as much
             numbers = np.arange(first, min(first + SPELT, self._frequency.size))
-            frames.append(make_words(self._words.spell(numbers), self._frequency[numbers]))
+            frames.append(make_words(self._words.decode(numbers), self._frequency[numbers]))
         return divide_words(pl.concat(frames), n_buckets)
 
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import unescape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.kernels.tokens import Alphabet, Words, join_tokens
+if TYPE_CHECKING:
+    from spokeshave.kernels.tokens import Alphabet, Words
 
 # Comments, scripts and style sheets are removed with their content. An unclosed one ends with the
 # text, as in a browser. A tag is a name in angle brackets, so <a@b.org> and 1 < 2 are text.
@@ -72,6 +73,8 @@ def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterato
 @lru_cache(maxsize=1)
 def make_alphabet() -> Alphabet:
     """Return which characters are alphanumeric, in the Unicode version of this interpreter."""
+    from spokeshave.kernels.tokens import Alphabet  # models predict without numba
+
     byte = np.zeros(256, np.uint8)
     byte[128:] = 1
     for letter in filter(str.isalnum, map(chr, range(128))):
@@ -107,5 +110,7 @@ def encode_documents(
 
 def decode_words(words: Words, tokens: NDArray[Any]) -> list[str]:
     """Return the words with the given token ids as strings."""
+    from spokeshave.kernels.tokens import join_tokens
+
     joined: bytes = join_tokens(words, tokens).tobytes()
     return joined.decode("utf-8").split("\n")[:-1]
