@@ -9,7 +9,7 @@ from made_clusters import PATIENCE, start_workers
 from made_parts import make_collection, write_parts
 from spokeshave.budget.warmup import exercise as exercise_budget
 from spokeshave.cli.progress import exercise as exercise_fit
-from spokeshave.warmup import is_compiled, warm_up
+from spokeshave.kernels.compile import is_compiled, warm_up
 
 
 @pytest.fixture(scope="session")

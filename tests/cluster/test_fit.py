@@ -22,7 +22,7 @@ from spokeshave.corpus.documents import Vectors
 from spokeshave.errors import CorpusError
 from spokeshave.jobs.fit import run_job
 from spokeshave.jobs.settings import Origin, Settings
-from spokeshave.warmup import warm_up
+from spokeshave.kernels.compile import warm_up
 
 QUICK = (0.1, 0.5, 1.0)
 

@@ -13,7 +13,7 @@ from spokeshave.budget.rounds import Objective, pick
 from spokeshave.budget.row_batches import Batch, Classes
 from spokeshave.budget.shards import make_block
 from spokeshave.cluster.client import submit
-from spokeshave.cluster.fit_reduced import train_share
+from spokeshave.cluster.fit_reduced import join_blocks, train_share
 from spokeshave.cluster.rounds import (
     Setting,
     begin,
@@ -21,7 +21,6 @@ from spokeshave.cluster.rounds import (
     join_picked,
     train_in_rounds,
 )
-from spokeshave.cluster.shards import join_blocks
 from spokeshave.cluster.spill import add_folder, remove_folder, spill, spilling
 from spokeshave.kernels.descent import Task, add_up, measure, score
 from spokeshave.svm.solver import Stop

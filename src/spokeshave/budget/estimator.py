@@ -29,6 +29,7 @@ from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.options import Column
 from spokeshave.corpus.stream import open_stream
 from spokeshave.curves.cuts import check_nonzeros
+from spokeshave.kernels.compile import is_compiled, warm_up
 from spokeshave.model.file import list_versions
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
@@ -42,7 +43,6 @@ from spokeshave.utils.checkpoint import WorkFolder, describe, digest
 from spokeshave.utils.formatting import parse_size
 from spokeshave.utils.timing import Stopwatch
 from spokeshave.utils.validation import binarize, check_targets, tidy
-from spokeshave.warmup import is_compiled, warm_up
 
 TOLERANCE = 0.001
 ROWS = 4096  # rows of a matrix in a batch

@@ -11,7 +11,7 @@ from spokeshave.cli.reading import ReadOptions, read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
-    from spokeshave import FeatureCurve
+    from spokeshave.curves.result import FeatureCurve
     from spokeshave.jobs.dataset import Dataset
 
 

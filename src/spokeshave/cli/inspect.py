@@ -9,7 +9,7 @@ from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
 
 if TYPE_CHECKING:
-    from spokeshave import Model
+    from spokeshave.model.model import Model
 
 
 def inspect(

@@ -100,7 +100,7 @@ class Steps(Stopwatch):
 
 def plan_job(steps: Steps, shares: Mapping[str, float]) -> None:
     """Plan the steps of a job, and compile the kernels first if that was not done before."""
-    from spokeshave.warmup import is_compiled, warm_up
+    from spokeshave.kernels.compile import is_compiled, warm_up
 
     if is_compiled(exercise):
         steps.plan(shares)

@@ -10,8 +10,8 @@ from spokeshave.cli.reading import ReadOptions, read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
-    from spokeshave import Ranking
     from spokeshave.jobs.dataset import Dataset
+    from spokeshave.ranking.criteria import Ranking
 
 
 def rank(

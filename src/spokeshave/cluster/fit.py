@@ -43,11 +43,11 @@ from spokeshave.jobs.fit import JobResult, run_steps
 from spokeshave.jobs.record import EvaluationRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import summarize_evaluation
+from spokeshave.kernels.compile import is_compiled, warm_up
 from spokeshave.model.file import unpack_model
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_size
 from spokeshave.utils.timing import Stopwatch
-from spokeshave.warmup import is_compiled, warm_up
 
 COMPILING = "kernels are compiled first, once on each host"
 

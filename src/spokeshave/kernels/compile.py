@@ -1,7 +1,14 @@
-"""The decorator that compiles every kernel, and the check for stale compiled kernels."""
+"""Kernels compiled by numba and cached on disk; those of a job are compiled before it begins.
+
+A job names its kernels by an exercise: a function of a module that runs all of them on a few
+documents. Compiling takes more memory than a small budget or a small worker has, so the exercise
+first runs in a process of its own. A marker file beside the cached kernels records that it is done.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -9,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numba
+
+Exercise = Callable[..., None]
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -47,3 +56,37 @@ def find_newest_source() -> float:
     This is the time of the file's status: the content of an installed file may be older.
     """
     return max(path.stat().st_ctime for path in Path(__file__).parent.glob("*.py"))
+
+
+@lru_cache
+def warm_up(exercise: Exercise, **options: bool) -> None:
+    """Compile the kernels of a job in another process if necessary, and load them in this one."""
+    if not is_compiled(exercise, **options):
+        program = (
+            f"from {exercise.__module__} import {exercise.__name__} as exercise; "
+            f"exercise(**{options!r})"
+        )
+        # In a session of its own, so that an interrupt of the terminal reaches this process only.
+        subprocess.run([sys.executable, "-c", program], check=True, start_new_session=True)
+        marker = find_marker(exercise, **options)
+        if marker.parent.is_dir():
+            marker.touch()
+    exercise(**options)
+
+
+def is_compiled(exercise: Exercise, **options: bool) -> bool:
+    """Return whether the kernels of a job were compiled after the last change of a kernel."""
+    marker = find_marker(exercise, **options)
+    return marker.exists() and marker.stat().st_mtime >= find_newest_source()
+
+
+def find_marker(exercise: Exercise, **options: bool) -> Path:
+    """Return the marker file of an exercise, in numba's cache, for this version of Python."""
+    name = [exercise.__module__, *(f"{key}={value:d}" for key, value in sorted(options.items()))]
+    file = f"{'-'.join(name)}.{sys.implementation.cache_tag}.ready"
+    return Path(_do_nothing.stats.cache_path) / file
+
+
+@compiled
+def _do_nothing():
+    """Tell the cache folder, which all kernels share."""

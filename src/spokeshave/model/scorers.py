@@ -81,7 +81,7 @@ class SparseScorer:
         if sys.modules.get("numba") is None:
             return self._add_up_slowly(rows, shape)
 
-        from spokeshave.kernels.predict import add_weights
+        from spokeshave.kernels.rows import add_weights
 
         scores = np.zeros(shape)
         squares = np.zeros(shape) if self.unit else None
@@ -91,7 +91,7 @@ class SparseScorer:
     def _add_up_slowly(
         self, rows: Rows, shape: tuple[int, int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Do the same as ``kernels.predict.add_weights`` in numpy."""
+        """Do the same as ``kernels.rows.add_weights`` in numpy."""
         counts = np.diff(self.starts)[rows.features]
         ends = np.cumsum(counts)
         first = np.repeat(self.starts[rows.features] - (ends - counts), counts)

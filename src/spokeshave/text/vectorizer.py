@@ -24,7 +24,8 @@ from spokeshave.kernels.tokens import (
     scan,
     sort_rows,
 )
-from spokeshave.text.preprocess import decode_words, encode_documents, make_alphabet, split_chunks
+from spokeshave.text.encoding import decode_words, encode_documents, make_alphabet
+from spokeshave.text.preprocess import split_chunks
 
 
 def check_limits(min_df: Any, max_df: Any) -> None:

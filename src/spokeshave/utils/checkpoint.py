@@ -95,13 +95,13 @@ class Checkpoint:
         header = _decode(content[: content.find(b"\n") + 1])
         if header is None or header.get("format") != FORMAT:
             raise ValueError(
-                f"checkpoint must be a new file or one that a run has left. Got {self._path}, "
-                "which is something else: name another file."
+                f"checkpoint must be a new file or the checkpoint of a run. Got {self._path}, "
+                "which is neither: name another file."
             )
         if header.get("version") != VERSION:
             raise ValueError(
                 f"checkpoint must be of version {VERSION}. Got {self._path} of version "
-                f"{header.get('version')} instead: finish it with the release that began it, or "
+                f"{header.get('version')} instead: finish it with the release that started it, or "
                 "name another file."
             )
         other = list_differences(header.get("fingerprint", {}), fingerprint)
@@ -121,7 +121,7 @@ class Checkpoint:
             if record is None or "unit" not in record:
                 if number < len(lines):
                     raise ValueError(
-                        f"checkpoint must hold a unit in each line. Got {self._path}, whose line "
+                        f"checkpoint must have a unit in each line. Got {self._path}, whose line "
                         f"{number} is damaged: delete that line."
                     )
                 break

@@ -7,12 +7,9 @@ import csv
 import gzip
 import io
 import json
-import os
-import signal
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Timer
 
 import polars
 import pytest
@@ -22,7 +19,7 @@ from hypothesis import strategies as st
 from spokeshave.corpus import Texts, limits, load_texts, read_texts
 from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.formats import tables
-from spokeshave.corpus.formats.tables import LabelParser, interrupt_once, read_slices, scan
+from spokeshave.corpus.formats.tables import LabelParser
 from spokeshave.errors import CorpusError
 
 TEXTS = ["plain", "", 'say "no"', "comma, comma", "naïve 😀", "\u2028 is no line end"]
@@ -312,37 +309,3 @@ def test_kinds_cannot_be_mixed(cells):
     parser.parse(cells[0])
     with pytest.raises(MalformedRow, match="lists and single labels are mixed"):
         parser.parse(cells[1])
-
-
-@pytest.mark.parametrize("height", [0, 1, 4, 5])
-def test_slices_make_the_whole(height):
-    frame = polars.DataFrame({"id": range(height)}, schema={"id": polars.Int8})
-    slices = list(read_slices(frame.lazy(), 2))
-    assert polars.concat(slices).equals(frame)
-    assert len(slices) == max(1, (height + 1) // 2)
-
-
-def test_damage_is_told_with_a_name(tmp_path):
-    path = tmp_path / "x.parquet"
-    path.write_bytes(b"PAR1 and nothing else")
-    for name, told in ((None, path), ("standard input", "standard input")):
-        with pytest.raises(CorpusError) as error, scan(path, name) as table:
-            table.collect()
-        assert str(error.value).startswith(f"{told}: it cannot be read as parquet (")
-
-
-def test_an_interrupt_comes_once():
-    numbers = polars.LazyFrame().select(polars.int_range(2 * 10**7).hash().alias("x"))
-
-    def work_until_interrupted():
-        with interrupt_once():
-            while True:
-                numbers.select(polars.col("x").sort().sum()).collect()
-
-    timer = Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        work_until_interrupted()
-    timer.join()
-    # A second one would be raised by the next call, here.
-    assert sum(map(abs, range(1000))) == 499_500

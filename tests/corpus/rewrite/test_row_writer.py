@@ -11,7 +11,7 @@ import lzma
 import re
 import subprocess
 import sys
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,9 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spokeshave.corpus import load_texts
-from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.rewrite.row_reader import open_row_reader
-from spokeshave.corpus.rewrite.row_writer import open_row_writer, to_cell, to_json
+from spokeshave.corpus.rewrite.row_writer import open_row_writer
 from spokeshave.errors import CorpusError
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -701,54 +700,3 @@ def test_memory_does_not_grow_with_the_table(tables, tmp_path, format, target_fo
         measure_peak(tables / f"{rows}.{format}", format, target) for rows in (20_000, 200_000)
     )
     assert many - some < MARGINS[format, target_format]
-
-
-MOMENT = "2024-01-02T00:00:00+00:00"
-
-values_of_lines = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=5,
-)
-
-
-@pytest.mark.parametrize(
-    ("value", "as_json", "as_cell"),
-    [
-        (None, "null", ""),
-        ("", '""', ""),
-        ('é"\n', '"é\\"\\n"', 'é"\n'),
-        (True, "true", "true"),
-        (7, "7", "7"),
-        (0.1, "0.1", "0.1"),
-        (1e300, "1e+300", "1e+300"),
-        (float("nan"), "null", "nan"),
-        (float("-inf"), "null", "-inf"),
-        (date(2024, 2, 29), '"2024-02-29"', "2024-02-29"),
-        (time(1, 2), '"01:02:00"', "01:02:00"),
-        (datetime(2024, 1, 2, tzinfo=UTC), f'"{MOMENT}"', MOMENT),
-        (timedelta(seconds=1.5), "1.5", "1.5"),
-        (Decimal("1.50"), '"1.50"', "1.50"),
-        (["a", None, [1]], '["a", null, [1]]', '["a", null, [1]]'),
-        (("a", "b"), '["a", "b"]', '["a", "b"]'),
-        ({"é": date(1, 1, 1)}, '{"é": "0001-01-01"}', '{"é": "0001-01-01"}'),
-    ],
-)
-def test_spelling(value, as_json, as_cell):
-    assert to_json(value) == as_json
-    assert to_cell(value) == as_cell
-
-
-@given(values_of_lines)
-def test_everything_is_valid_json(value):
-    def refuse(constant):
-        raise AssertionError(constant)
-
-    json.loads(to_json(value), parse_constant=refuse)
-
-
-@pytest.mark.parametrize("value", [b"a", [b"a"], {"x": object()}])
-def test_what_cannot_be_spelt(value):
-    for spell in (to_json, to_cell):
-        with pytest.raises(MalformedRow, match="cannot be written as text; write parquet instead"):
-            spell(value)

@@ -269,7 +269,7 @@ def _parse_object(line: str) -> dict[str, Any] | None:
 
 
 def _sample_parquet(path: str | Path) -> Sample:
-    from spokeshave.corpus.formats.tables import scan
+    from spokeshave.corpus.formats.parquet import scan
 
     with explain_damage(path), scan(path) as table:
         rows = table.head(limits.SAMPLE_ROWS).collect()

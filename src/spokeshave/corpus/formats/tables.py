@@ -6,17 +6,14 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from time import sleep
 from typing import Any, NamedTuple, TypeAlias
-
-import polars
 
 from spokeshave.corpus import limits
 from spokeshave.corpus.bad_rows import BadRows, MalformedRow, name_unit, quote, quote_all
@@ -34,48 +31,6 @@ from spokeshave.corpus.options import (
 from spokeshave.corpus.reader import Reader, Text
 from spokeshave.corpus.stdin import STDIN, open_piped_text
 from spokeshave.errors import CorpusError
-
-
-@contextmanager
-def scan(path: str | Path, name: str | None = None) -> Iterator[polars.LazyFrame]:
-    """Open a parquet file; errors call it by its name or else by its path."""
-    try:
-        with interrupt_once():
-            yield polars.scan_parquet(path, glob=False)
-    except polars.exceptions.PolarsError as error:
-        problem = f"it cannot be read as parquet ({shorten(error)})"
-        raise CorpusError(name or path, problem) from None
-
-
-def read_slices(
-    table: polars.LazyFrame, size: int, progress: Progress | None = None
-) -> Iterator[polars.DataFrame]:
-    """Yield the rows of a table, `size` at a time; one empty frame if it has no rows."""
-    height = table.select(polars.len()).collect().item()
-    for start in range(0, max(height, 1), size):
-        if progress:
-            progress.update(start, height)
-        yield table.slice(start, size).collect()
-
-
-@contextmanager
-def interrupt_once() -> Iterator[None]:
-    """Raise one KeyboardInterrupt for one interrupt by the user.
-
-    polars raises one and leaves Python's pending, which would interrupt the cleaning up.
-    """
-    try:
-        yield
-    except KeyboardInterrupt:
-        with suppress(KeyboardInterrupt):
-            sleep(0)
-        raise
-
-
-def shorten(error: Exception) -> str:
-    """Return the first line of an error."""
-    return str(error).partition("\n")[0]
-
 
 Records: TypeAlias = Iterator[tuple[int, Any]]
 Selected: TypeAlias = tuple[int, Any, str, "Label | None"]
@@ -383,6 +338,7 @@ def _open_rows(table: Table) -> Iterator[Rows]:
         with table.open() as lines:
             yield split_rows(table, lines)
         return
+    from spokeshave.corpus.formats.parquet import read_slices, scan
 
     with scan(table.source) as frame:
         names = frame.collect_schema().names()

@@ -18,9 +18,9 @@ from polars.datatypes import DataType, DataTypeClass
 
 from spokeshave.corpus import limits
 from spokeshave.corpus.bad_rows import MalformedRow, quote
-from spokeshave.corpus.formats.tables import interrupt_once, shorten
+from spokeshave.corpus.formats.parquet import interrupt_once, shorten
+from spokeshave.corpus.rewrite.lines import Added, FixedColumns, require_distinct, to_json
 from spokeshave.corpus.rewrite.row_reader import FrameBatch, RowBatch, RowReader, list_values
-from spokeshave.corpus.rewrite.row_writer import Added, FixedColumns, require_distinct, to_json
 
 Type: TypeAlias = DataType | DataTypeClass
 

@@ -294,7 +294,7 @@ def _group(rows: Iterable[_Row], lines: _CountedLines, size: int) -> Iterator[li
 
 def _batch_frames(table: Table, batch_size: int) -> Batches:
     """Yield the rows of parquet as polars frames, which keep the types of the columns."""
-    from spokeshave.corpus.formats.tables import read_slices, scan
+    from spokeshave.corpus.formats.parquet import read_slices, scan
 
     with _find_parquet(table.source) as path, scan(path, table.name) as lazy:
         columns = tuple(lazy.collect_schema().names())
