@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from spokeshave.budget.request import Request
-from spokeshave.budget.rounds import Objective
 from spokeshave.budget.row_batches import Batch, Classes, TextEncoder, to_offsets
 from spokeshave.budget.shards import ShardWriter
+from spokeshave.budget.working_set import Objective
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.estimator import DualLinearSVC, compute_costs
 from spokeshave.svm.solver import Stop

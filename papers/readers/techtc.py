@@ -8,8 +8,8 @@ from pathlib import Path
 
 from spokeshave import CorpusError
 from spokeshave.corpus import Vectors, read_svmlight
-from spokeshave.corpus.bad_rows import quote
 from spokeshave.corpus.files import open_text
+from spokeshave.corpus.options import quote
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 

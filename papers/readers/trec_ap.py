@@ -11,8 +11,8 @@ from pathlib import Path, PurePath
 from spokeshave import CorpusError
 from spokeshave.corpus import Split, Texts
 from spokeshave.corpus.archives import read_members
-from spokeshave.corpus.bad_rows import quote
 from spokeshave.corpus.files import explain_damage, is_hidden, open_binary
+from spokeshave.corpus.options import quote
 
 _STORY_FILE = re.compile(r"ap\d", re.IGNORECASE)
 _LISTED = re.compile(r"(?:\S+\s*:\s*)?([^\s:]+)")

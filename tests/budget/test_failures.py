@@ -19,7 +19,7 @@ import pytest
 import troubled
 from made_up import make_text
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
-from spokeshave.budget import rounds
+from spokeshave.budget import working_set as rounds
 from spokeshave.errors import CorpusError
 from spokeshave.utils.checkpoint import WorkFolder
 from troubled import Observer, fit, kill, leave_room, seams

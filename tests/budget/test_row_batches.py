@@ -23,7 +23,7 @@ from spokeshave.budget.row_batches import (
 )
 from spokeshave.budget.store import index_words, number_features
 from spokeshave.corpus.documents import Texts, Vectors
-from spokeshave.text.encoding import decode_words
+from spokeshave.text.alphabet import decode_words
 
 TEXTS = [
     "The ASH has a <b>grey</b> bark, grey &amp; rough",

@@ -21,7 +21,7 @@ from made_batches import (
 from spokeshave.budget.row_batches import Batch, to_offsets
 from spokeshave.budget.store import PIECE, Store, WordIndex, index_words
 from spokeshave.kernels.rows import DROPPED
-from spokeshave.text.encoding import decode_words
+from spokeshave.text.alphabet import decode_words
 
 BOUNDS = st.lists(st.integers(0, 12), max_size=4)
 VALUES = pytest.mark.parametrize("has_values", [True, False])

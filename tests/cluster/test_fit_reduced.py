@@ -11,7 +11,7 @@ from made_parts import make_collection, sort_by_class, write_parts
 from spokeshave import DualLinearSVC
 from spokeshave.budget.memory import AvailableMemory
 from spokeshave.cluster import fit as fitting
-from spokeshave.cluster import fit_on_cluster, fit_reduced, rounds, shards
+from spokeshave.cluster import fit_on_cluster, fit_reduced
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
 from spokeshave.text.vectorizer import DocumentVectorizer

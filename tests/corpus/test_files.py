@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from spokeshave.corpus.encoding import decode, explain_guessed_encoding, read_decoded
 from spokeshave.corpus.files import (
     Progress,
-    decode,
     explain_damage,
-    explain_guessed_encoding,
     is_hidden,
     open_binary,
     open_text,
-    read_decoded,
     require_seekable,
     strip_compression,
 )

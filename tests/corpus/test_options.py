@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spokeshave.corpus.options import FORMATS, SourceOptions
+from spokeshave.corpus.options import FORMATS, BadRows, SourceOptions, quote, quote_all
+from spokeshave.errors import CorpusError
 
 OPTIONS = {
     "text": "body",
@@ -38,3 +39,37 @@ def test_options_that_a_format_has_no_use_for(format, option):
         return
     with pytest.raises(ValueError, match=f"^{option} must be left out for {format}. Got "):
         options.check()
+
+
+def test_raise_names_the_line():
+    with pytest.raises(CorpusError) as error:
+        BadRows("x.csv", "raise").report("the label is missing", 3)
+    assert str(error.value) == "x.csv, line 3: the label is missing"
+
+
+def test_raise_names_the_row():
+    with pytest.raises(CorpusError) as error:
+        BadRows("x.parquet", "raise", unit="row").report("the label is missing", 3)
+    assert str(error.value) == "x.parquet: row 3: the label is missing"
+
+
+def test_skip_counts():
+    bad_rows = BadRows("x.csv", "skip")
+    bad_rows.report("the label is missing", 3)
+    bad_rows.report("the label is missing", 5)
+    assert bad_rows.skipped == 2
+    with pytest.raises(CorpusError, match=r"no documents in it; all its 2 rows are malformed$"):
+        bad_rows.require_documents(0)
+
+
+def test_unknown_policy():
+    with pytest.raises(ValueError, match=r"^bad_rows must be 'raise' or 'skip'. Got 'ignore' ins"):
+        BadRows("x.csv", "ignore")
+
+
+def test_long_value_is_cut():
+    assert quote("x" * 1000) == "'" + "x" * 60 + "...'"
+
+
+def test_many_values_are_counted():
+    assert quote_all([str(number) for number in range(12)]).endswith("'8', '9' and 2 more")

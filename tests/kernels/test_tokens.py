@@ -20,7 +20,7 @@ from spokeshave.kernels.tokens import (
     scan,
     sort_rows,
 )
-from spokeshave.text.encoding import make_alphabet
+from spokeshave.text.alphabet import make_alphabet
 
 # Letters of one to four bytes, digits, separators, and tokens longer than a key of eight bytes.
 ALPHABET = "aZ09_ -\n.éßΩИ中٣½ª²\U0001d552\U0001f600\u0301\ud800"

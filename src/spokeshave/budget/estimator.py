@@ -22,9 +22,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.curve import has_unit_rows
 from spokeshave.budget.request import BatchReader, Request
-from spokeshave.budget.rounds import Objective
 from spokeshave.budget.run import STAGES, Result, run
 from spokeshave.budget.warmup import exercise
+from spokeshave.budget.working_set import Objective
 from spokeshave.corpus.documents import Vectors
 from spokeshave.corpus.options import Column
 from spokeshave.corpus.stream import open_stream

@@ -11,8 +11,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from spokeshave.budget.counts import CollectionCounts
-from spokeshave.budget.rounds import Objective
 from spokeshave.budget.row_batches import TextEncoder, VectorEncoder
+from spokeshave.budget.working_set import Objective
 from spokeshave.svm.solver import Stop
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.kernels.rows import DROPPED
 from spokeshave.kernels.tokens import Words, empty_words, find_known, scan
-from spokeshave.text.encoding import encode_documents, make_alphabet
+from spokeshave.text.alphabet import encode_documents, make_alphabet
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

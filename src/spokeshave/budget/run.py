@@ -24,7 +24,6 @@ from spokeshave.budget.memory import (
 )
 from spokeshave.budget.plan import Cut, Plan, measure_disk
 from spokeshave.budget.request import BatchReader, Request
-from spokeshave.budget.rounds import Objective, Setting, Weights, train_classes
 from spokeshave.budget.row_batches import Classes, chain_checksums, map_ahead
 from spokeshave.budget.sample import (
     BATCH,
@@ -42,6 +41,7 @@ from spokeshave.budget.select import (
 )
 from spokeshave.budget.shards import ShardWriter, list_shards
 from spokeshave.budget.store import make_lookup
+from spokeshave.budget.working_set import Objective, Setting, Weights, train_classes
 from spokeshave.errors import CorpusError
 from spokeshave.utils.checkpoint import WorkFolder
 from spokeshave.utils.timing import Stopwatch

@@ -14,10 +14,10 @@ from scipy import sparse
 from spokeshave.budget.memory import AvailableMemory, Costs, give_back
 from spokeshave.budget.plan import Cut, Plan, count_affordable, count_fitting, make_plan
 from spokeshave.budget.request import Request
-from spokeshave.budget.rounds import Objective
 from spokeshave.budget.sample import FirstPass, Sample
 from spokeshave.budget.shards import make_rows
 from spokeshave.budget.store import Store, number_features
+from spokeshave.budget.working_set import Objective
 from spokeshave.curves.cuts import accumulate, count_within
 from spokeshave.kernels.descent import score
 from spokeshave.kernels.rows import Rows

@@ -12,7 +12,7 @@ from scipy import sparse
 from spokeshave.budget.row_batches import Batch
 from spokeshave.kernels.rows import DROPPED, count_features, drop_features, keep_rows
 from spokeshave.kernels.tokens import Words, absorb, empty_words, join_tokens, scan
-from spokeshave.text.encoding import decode_words, make_alphabet
+from spokeshave.text.alphabet import decode_words, make_alphabet
 
 PIECE = 1 << 20  # cells that are multiplied at a time
 FEWEST_WORDS = 1 << 12  # capacity of the smallest word table

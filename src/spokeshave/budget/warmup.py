@@ -13,9 +13,9 @@ from scipy import sparse
 
 from spokeshave.budget.memory import AvailableMemory
 from spokeshave.budget.request import Request
-from spokeshave.budget.rounds import Objective, Setting, train_classes
 from spokeshave.budget.run import run
 from spokeshave.budget.shards import list_shards
+from spokeshave.budget.working_set import Objective, Setting, train_classes
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.solver import Stop
 from spokeshave.utils.checkpoint import WorkFolder

@@ -21,19 +21,19 @@ from spokeshave.budget.estimator import BudgetedSVC, find_vectorizer, make_reque
 from spokeshave.budget.memory import MINIMUM, WEIGHT, AvailableMemory, Costs, find_reserve
 from spokeshave.budget.plan import Plan
 from spokeshave.budget.request import Request
-from spokeshave.budget.rounds import Objective, Weights, train_here
 from spokeshave.budget.row_batches import Batch, Classes, join_batches, to_offsets
 from spokeshave.budget.run import Reduced, Result
 from spokeshave.budget.sample import KEY, FirstPass, Sample, draw_keys
 from spokeshave.budget.select import Selection, find_idf, pose, select_features
 from spokeshave.budget.shards import Block, make_block
 from spokeshave.budget.store import make_lookup
+from spokeshave.budget.working_set import Objective, Weights, train_here
 from spokeshave.cluster.blocks import Range, plan_blocks
 from spokeshave.cluster.client import Report, collect, list_workers, submit, wait
 from spokeshave.cluster.count import FREQUENCY, WORD, Counted, PrunedWords, Vocabulary
 from spokeshave.cluster.parts import FilePart, Kind, Parts, Reading, Side, read_range
-from spokeshave.cluster.rounds import Setting, build_rows, list_arrays, train_in_rounds
 from spokeshave.cluster.spill import Spilled, join_arrays, spill, spilling
+from spokeshave.cluster.working_set import Setting, build_rows, list_arrays, train_in_rounds
 from spokeshave.corpus.documents import take_documents
 from spokeshave.kernels.lanes import LANES
 from spokeshave.svm.solver import Stop, warn_if_stopped_early

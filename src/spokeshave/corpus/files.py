@@ -6,15 +6,16 @@ The modules for compression are imported when they are first needed.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from posixpath import normpath
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING
 
-from spokeshave.errors import CorpusError, EncodingError
+from spokeshave.corpus.encoding import explain_encoding_error, find_codec
+from spokeshave.errors import CorpusError
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -68,11 +69,7 @@ class Progress:
         self._share = done / max(total, 1)
 
 
-UTF_8, LATIN_1 = "utf-8", "latin-1"
-
 _OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
-
-_Result = TypeVar("_Result")
 
 
 @contextmanager
@@ -119,59 +116,10 @@ def open_text(
             raise explain_encoding_error(path, encoding, line) from None
 
 
-def decode(content: bytes, encoding: str, path: str | Path) -> str:
-    """Decode the whole content of a file."""
-    try:
-        return content.decode(find_codec(encoding, path))
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise explain_encoding_error(path, encoding, line) from None
-
-
-def read_decoded(read: Callable[[str], _Result], encoding: str | None) -> tuple[_Result, str]:
-    r"""Call a function with an encoding: the given one, or UTF-8 and, if that fails, Latin-1.
-
-    Examples
-    --------
-    >>> read_decoded(lambda encoding: decode(b"na\xefve", encoding, "essay.txt"), None)
-    ('naïve', 'latin-1')
-    """
-    if encoding is not None:
-        return read(encoding), encoding
-    try:
-        return read(UTF_8), UTF_8
-    except EncodingError:
-        return read(LATIN_1), LATIN_1
-
-
-def explain_guessed_encoding(encoding: str, given: str | None) -> str:
-    """Explain an encoding that was guessed; UTF-8 needs no explanation."""
-    is_guess = given is None and encoding != UTF_8
-    return f"the encoding is {encoding}, as it is not {UTF_8}" if is_guess else ""
-
-
-def explain_encoding_error(path: str | Path, encoding: str, line: int | None) -> EncodingError:
-    """Return the error for a file that is not in the given encoding."""
-    problem = f"the text is not {encoding}; pass the right one, for example encoding='latin-1'"
-    return EncodingError(path, problem, line)
-
-
 def strip_compression(path: str | Path) -> Path:
     """Remove the suffix of a compression from a name."""
     path = Path(path)
     return path.with_suffix("") if path.suffix.lower() in (*_OPENERS, ".zip") else path
-
-
-def find_codec(encoding: str, path: str | Path) -> str:
-    """Return the codec of an encoding; that of UTF-8 removes a byte-order mark."""
-    try:
-        # Encoding a character also rejects codecs that are not for text, such as hex.
-        " ".encode(encoding)
-    except LookupError:
-        problem = f"the encoding '{encoding}' is unknown; pass one that Python knows"
-        raise CorpusError(path, problem) from None
-    name = codecs.lookup(encoding).name
-    return "utf-8-sig" if name == "utf-8" else name
 
 
 def require_file(path: str | Path) -> None:

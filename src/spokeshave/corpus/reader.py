@@ -9,10 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from spokeshave.corpus.bad_rows import BadRows
 from spokeshave.corpus.documents import Label, Texts, Vectors
 from spokeshave.corpus.files import Progress, explain_damage
-from spokeshave.corpus.options import Column, SourceOptions
+from spokeshave.corpus.options import BadRows, Column, SourceOptions
 
 Text: TypeAlias = tuple[str, "Label | None"]
 Vector: TypeAlias = tuple["Label", "list[int]", "list[float]"]

@@ -10,7 +10,8 @@ from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
-from spokeshave.corpus.files import explain_damage, explain_encoding_error, find_codec
+from spokeshave.corpus.encoding import explain_encoding_error, find_codec
+from spokeshave.corpus.files import explain_damage
 from spokeshave.corpus.sniff import ARCHIVE, find_compression, sniff_compression, sniff_format
 from spokeshave.errors import CorpusError
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spokeshave.corpus import limits
-from spokeshave.corpus.bad_rows import BadRows
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.corpus.files import Progress, explain_damage
 from spokeshave.corpus.formats.arff import ArffReader
@@ -21,6 +20,7 @@ from spokeshave.corpus.formats.tables import TableReader
 from spokeshave.corpus.open import FileState, SourceFile, make_options, open_source
 from spokeshave.corpus.options import (
     TABLES,
+    BadRows,
     Column,
     check_batch_size,
     check_choices,

@@ -90,7 +90,7 @@ class TextInput:
     def _find(self, documents: list[str]) -> Found:
         """Find the words of each document with the kernels."""
         from spokeshave.kernels.tokens import find_known
-        from spokeshave.text.encoding import encode_documents, make_alphabet
+        from spokeshave.text.alphabet import encode_documents, make_alphabet
 
         text, ends = encode_documents(documents, without_markup=self.strip_markup)
         found: Found = find_known(text, ends, make_alphabet(), self._table)
@@ -134,7 +134,7 @@ class TextInput:
     def _table(self) -> Any:
         """The words as a vocabulary for the kernels."""
         from spokeshave.kernels.tokens import empty_words, scan
-        from spokeshave.text.encoding import encode_documents, make_alphabet
+        from spokeshave.text.alphabet import encode_documents, make_alphabet
 
         text, ends = encode_documents(["\n".join(self.names)], without_markup=False)
         return scan(text, ends, make_alphabet(), empty_words())[-1]

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.corpus.files import UTF_8, open_text, require_file, strip_compression
+from spokeshave.corpus.encoding import UTF_8
+from spokeshave.corpus.files import open_text, require_file, strip_compression
 from spokeshave.corpus.formats.columns import guess_columns, list_columns
 from spokeshave.corpus.open import name_source
 from spokeshave.corpus.options import TABLES, check_column

@@ -24,7 +24,7 @@ from spokeshave.kernels.tokens import (
     scan,
     sort_rows,
 )
-from spokeshave.text.encoding import decode_words, encode_documents, make_alphabet
+from spokeshave.text.alphabet import decode_words, encode_documents, make_alphabet
 from spokeshave.text.preprocess import split_chunks
 
 

@@ -6,7 +6,6 @@ import math
 
 import pytest
 
-from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.formats.arff_parser import (
     Feature,
     StringAttribute,
@@ -17,6 +16,7 @@ from spokeshave.corpus.formats.arff_parser import (
     split_cells,
     split_entries,
 )
+from spokeshave.corpus.options import MalformedRow
 from spokeshave.errors import CorpusError
 
 

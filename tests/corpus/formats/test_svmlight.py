@@ -16,8 +16,8 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from spokeshave.corpus import read_svmlight
-from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.formats import svmlight
+from spokeshave.corpus.options import MalformedRow
 from spokeshave.errors import CorpusError
 
 numbers = st.sampled_from([0.0, 0.0, 0.0, 1.0]) | st.floats(-1e9, 1e9)

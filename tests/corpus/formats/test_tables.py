@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spokeshave.corpus import Texts, limits, load_texts, read_texts
-from spokeshave.corpus.bad_rows import MalformedRow
 from spokeshave.corpus.formats import tables
 from spokeshave.corpus.formats.tables import LabelParser
+from spokeshave.corpus.options import MalformedRow
 from spokeshave.errors import CorpusError
 
 TEXTS = ["plain", "", 'say "no"', "comma, comma", "naïve 😀", "\u2028 is no line end"]

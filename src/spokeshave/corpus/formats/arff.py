@@ -10,15 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spokeshave.corpus import limits
-from spokeshave.corpus.bad_rows import BadRows, MalformedRow, quote
 from spokeshave.corpus.documents import Vectors
-from spokeshave.corpus.files import (
-    UTF_8,
-    Progress,
-    explain_guessed_encoding,
-    open_text,
-    read_decoded,
-)
+from spokeshave.corpus.encoding import UTF_8, explain_guessed_encoding, read_decoded
+from spokeshave.corpus.files import Progress, open_text
 from spokeshave.corpus.formats.arff_parser import (
     MEMBER_SUFFIX,
     Feature,
@@ -31,7 +25,7 @@ from spokeshave.corpus.formats.arff_parser import (
     guess_target,
     open_relation,
 )
-from spokeshave.corpus.options import SourceOptions, mark_guess
+from spokeshave.corpus.options import BadRows, MalformedRow, SourceOptions, mark_guess, quote
 from spokeshave.corpus.reader import Reader, SparseRows
 from spokeshave.errors import CorpusError
 

@@ -12,9 +12,10 @@ from operator import lt
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from spokeshave.corpus.bad_rows import MalformedRow, quote, quote_all
-from spokeshave.corpus.files import UTF_8, Progress, open_text
+from spokeshave.corpus.encoding import UTF_8
+from spokeshave.corpus.files import Progress, open_text
 from spokeshave.corpus.formats.columns import LABEL_NAMES, find_preferred
+from spokeshave.corpus.options import MalformedRow, quote, quote_all
 from spokeshave.errors import CorpusError
 
 Lines: TypeAlias = Iterator[tuple[int, str]]

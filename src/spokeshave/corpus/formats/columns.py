@@ -13,15 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from spokeshave.corpus import limits
-from spokeshave.corpus.bad_rows import quote_all
-from spokeshave.corpus.files import (
-    UTF_8,
-    explain_damage,
-    open_text,
-    require_file,
-    require_seekable,
-)
-from spokeshave.corpus.options import Column, check_column, show_column
+from spokeshave.corpus.encoding import UTF_8
+from spokeshave.corpus.files import explain_damage, open_text, require_file, require_seekable
+from spokeshave.corpus.options import Column, check_column, quote_all, show_column
 from spokeshave.errors import CorpusError, NoDocumentsError
 
 # The most preferred name comes first.

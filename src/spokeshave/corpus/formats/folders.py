@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from spokeshave.corpus.archives import Members, read_members, split_name, stream_members
-from spokeshave.corpus.bad_rows import BadRows, quote
 from spokeshave.corpus.documents import Texts
-from spokeshave.corpus.files import LATIN_1, UTF_8, Progress, decode, explain_guessed_encoding
-from spokeshave.corpus.options import SourceOptions, mark_guess
+from spokeshave.corpus.encoding import LATIN_1, UTF_8, decode, explain_guessed_encoding
+from spokeshave.corpus.files import Progress
+from spokeshave.corpus.options import BadRows, SourceOptions, mark_guess, quote
 from spokeshave.corpus.reader import Reader
 from spokeshave.errors import CorpusError
 

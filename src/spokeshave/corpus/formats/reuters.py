@@ -11,16 +11,10 @@ from html import unescape
 from pathlib import Path
 
 from spokeshave.corpus.archives import Members, Wanted, read_members, stream_members
-from spokeshave.corpus.bad_rows import BadRows, MalformedRow, quote
 from spokeshave.corpus.documents import Split, Texts
-from spokeshave.corpus.files import (
-    LATIN_1,
-    Progress,
-    explain_damage,
-    open_binary,
-    strip_compression,
-)
-from spokeshave.corpus.options import SourceOptions
+from spokeshave.corpus.encoding import LATIN_1
+from spokeshave.corpus.files import Progress, explain_damage, open_binary, strip_compression
+from spokeshave.corpus.options import BadRows, MalformedRow, SourceOptions, quote
 from spokeshave.corpus.reader import Reader, Text
 from spokeshave.corpus.sniff import is_story_file
 from spokeshave.errors import CorpusError

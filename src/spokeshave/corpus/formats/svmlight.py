@@ -11,10 +11,10 @@ from operator import lt
 from pathlib import Path
 from typing import IO, Any
 
-from spokeshave.corpus.bad_rows import BadRows, MalformedRow, quote
 from spokeshave.corpus.documents import Label, Vectors
-from spokeshave.corpus.files import UTF_8, Progress, open_binary
-from spokeshave.corpus.options import SourceOptions
+from spokeshave.corpus.encoding import UTF_8
+from spokeshave.corpus.files import Progress, open_binary
+from spokeshave.corpus.options import BadRows, MalformedRow, SourceOptions, quote
 from spokeshave.corpus.reader import Reader, SparseRows, Vector
 
 _LARGEST_INDEX = 2**31 - 1

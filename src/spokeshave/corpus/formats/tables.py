@@ -16,16 +16,21 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from spokeshave.corpus import limits
-from spokeshave.corpus.bad_rows import BadRows, MalformedRow, name_unit, quote, quote_all
 from spokeshave.corpus.documents import Label, Texts
-from spokeshave.corpus.files import UTF_8, Progress, open_text, require_file, strip_compression
+from spokeshave.corpus.encoding import UTF_8
+from spokeshave.corpus.files import Progress, open_text, require_file, strip_compression
 from spokeshave.corpus.formats.columns import explain_fields, guess_columns, split_fields
 from spokeshave.corpus.options import (
     TABLES,
+    BadRows,
     Column,
+    MalformedRow,
     SourceOptions,
     check_batch_size,
     mark_guess,
+    name_unit,
+    quote,
+    quote_all,
     show_column,
 )
 from spokeshave.corpus.reader import Reader, Text

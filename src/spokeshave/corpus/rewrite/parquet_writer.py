@@ -17,9 +17,9 @@ import polars
 from polars.datatypes import DataType, DataTypeClass
 
 from spokeshave.corpus import limits
-from spokeshave.corpus.bad_rows import MalformedRow, quote
 from spokeshave.corpus.formats.parquet import interrupt_once, shorten
-from spokeshave.corpus.rewrite.lines import Added, FixedColumns, require_distinct, to_json
+from spokeshave.corpus.options import MalformedRow, quote
+from spokeshave.corpus.rewrite.line_writer import Added, FixedColumns, require_distinct, to_json
 from spokeshave.corpus.rewrite.row_reader import FrameBatch, RowBatch, RowReader, list_values
 
 Type: TypeAlias = DataType | DataTypeClass

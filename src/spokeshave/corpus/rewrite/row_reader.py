@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from spokeshave.corpus import limits
-from spokeshave.corpus.bad_rows import BadRows, MalformedRow, name_unit, quote, quote_all
-from spokeshave.corpus.files import UTF_8, require_file
+from spokeshave.corpus.encoding import UTF_8
+from spokeshave.corpus.files import require_file
 from spokeshave.corpus.formats.tables import (
     LabelParser,
     Table,
@@ -21,7 +21,16 @@ from spokeshave.corpus.formats.tables import (
     select_documents,
     split_rows,
 )
-from spokeshave.corpus.options import TABLES, Column, check_batch_size
+from spokeshave.corpus.options import (
+    TABLES,
+    BadRows,
+    Column,
+    MalformedRow,
+    check_batch_size,
+    name_unit,
+    quote,
+    quote_all,
+)
 from spokeshave.corpus.stdin import NAME, STDIN, spool_standard_input
 from spokeshave.errors import CorpusError
 

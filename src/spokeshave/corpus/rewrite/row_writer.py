@@ -11,10 +11,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-from spokeshave.corpus.bad_rows import quote
 from spokeshave.corpus.files import strip_compression
-from spokeshave.corpus.options import TABLES
-from spokeshave.corpus.rewrite.lines import Added, DelimitedWriter, ObjectWriter, Writer
+from spokeshave.corpus.options import TABLES, quote
+from spokeshave.corpus.rewrite.line_writer import Added, DelimitedWriter, ObjectWriter, Writer
 from spokeshave.corpus.rewrite.row_reader import RowBatch, RowReader
 from spokeshave.corpus.sniff import name_format
 from spokeshave.errors import CorpusError

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spokeshave.text.encoding import encode_documents, make_alphabet
+from spokeshave.text.alphabet import encode_documents, make_alphabet
 from spokeshave.text.preprocess import strip_markup
 
 LETTERS = "aZ9_ <b>&;éßẞİΣςИ中٣½\U0001d552\u0301\ud800"

@@ -9,7 +9,7 @@ documents whose dual is not optimal at a bound, or a random sample of them that 
 documents are left once the weights are about right, so a few rounds suffice.
 
 The dual of each class is in a file, and every state of it is a feasible point: a killed run
-continues from there. `spokeshave.cluster.rounds` distributes the same steps over workers.
+continues from there. `spokeshave.cluster.working_set` distributes the same steps over workers.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from made_batches import divide, list_codes, pose_svc, write_batches
 from made_up import TIGHT, make_targets, make_text
 from spokeshave import DualLinearSVC
-from spokeshave.budget import rounds
+from spokeshave.budget import working_set as rounds
 from spokeshave.budget.memory import GATHERED
-from spokeshave.budget.rounds import Setting, train_classes
 from spokeshave.budget.shards import list_shards
+from spokeshave.budget.working_set import Setting, train_classes
 from spokeshave.kernels.descent import advance, judge
 from spokeshave.svm.solver import Stop
 

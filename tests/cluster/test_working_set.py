@@ -9,19 +9,19 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from made_parts import make_collection
-from spokeshave.budget.rounds import Objective, pick
 from spokeshave.budget.row_batches import Batch, Classes
 from spokeshave.budget.shards import make_block
+from spokeshave.budget.working_set import Objective, pick
 from spokeshave.cluster.client import submit
 from spokeshave.cluster.fit_reduced import join_blocks, train_share
-from spokeshave.cluster.rounds import (
+from spokeshave.cluster.spill import add_folder, remove_folder, spill, spilling
+from spokeshave.cluster.working_set import (
     Setting,
     begin,
     descend,
     join_picked,
     train_in_rounds,
 )
-from spokeshave.cluster.spill import add_folder, remove_folder, spill, spilling
 from spokeshave.kernels.descent import Task, add_up, measure, score
 from spokeshave.svm.solver import Stop
 from spokeshave.text.vectorizer import DocumentVectorizer

@@ -12,7 +12,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import IO, Any, Protocol, TypeAlias
 
-from spokeshave.corpus.bad_rows import MalformedRow, quote
+from spokeshave.corpus.options import MalformedRow, quote
 from spokeshave.corpus.rewrite.row_reader import RowBatch, RowReader, list_values
 from spokeshave.errors import CorpusError
 

@@ -1,6 +1,6 @@
 """Training on documents that no worker can hold.
 
-The rounds of `spokeshave.budget.rounds`, over the disks of many workers. In each round a task per
+The rounds of `spokeshave.budget.working_set`, over the disks of many workers. In each round a task per
 block scores its documents, adds its terms of the duality gap, and sends the documents whose dual is
 not optimal at a bound to one worker, up to a few times its memory. That worker keeps them on its
 disk and runs coordinate descent on the documents of some blocks at a time. So there is one problem,
@@ -22,7 +22,8 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spokeshave.budget.rounds import (
+from spokeshave.budget.row_batches import to_offsets
+from spokeshave.budget.working_set import (
     Objective,
     Picked,
     Weights,
@@ -32,8 +33,7 @@ from spokeshave.budget.rounds import (
     measure_gathered,
     pick,
 )
-from spokeshave.budget.rounds import descend as descend_on
-from spokeshave.budget.row_batches import to_offsets
+from spokeshave.budget.working_set import descend as descend_on
 from spokeshave.cluster.client import MERGING, Report, stay_with, submit
 from spokeshave.cluster.spill import Spilled, SpillWriter, join_arrays, making_file, spill
 from spokeshave.kernels.descent import score, score_lanes

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spokeshave.corpus.bad_rows import MalformedRow
-from spokeshave.corpus.rewrite.lines import to_cell, to_json
+from spokeshave.corpus.options import MalformedRow
+from spokeshave.corpus.rewrite.line_writer import to_cell, to_json
 
 MOMENT = "2024-01-02T00:00:00+00:00"
 
