@@ -219,7 +219,7 @@ def test_words_that_are_saved_are_read_back(tmp_path_factory, words):
     number_all(index, words)
     index.save(path)
     read.load(path)
-    assert read.spell(np.arange(len(read))) == words
+    assert read.decode(np.arange(len(read))) == words
     assert number_all(read, words[::-1]).tolist() == list(range(len(words)))[::-1]
 
 

@@ -304,7 +304,7 @@ def test_finished_classes_are_read_back_and_not_trained_again(tmp_path, monkeypa
 def test_stopping_early_warns_and_tells_the_gap_there_is(tmp_path, loss):
     collection = Dataset(tmp_path, *make_text(3), loss=loss)
     read_duals = collection.keep_duals(tmp_path / "kept")
-    with pytest.warns(ConvergenceWarning, match="stopped after max_iter=2 passes .* tol=1e-09"):
+    with pytest.warns(ConvergenceWarning, match="Stopped after max_iter=2 passes .* tol=1e-09"):
         weights = collection.train(capacity=FEW, tol=1e-9, max_rounds=2)
     coef, _, primal, gap = measure(collection, read_duals())
     np.testing.assert_allclose(weights.coef, coef, atol=1e-9)

@@ -12,6 +12,7 @@ from spokeshave import DualLinearSVC
 from spokeshave.budget.memory import AvailableMemory
 from spokeshave.cluster import fit as fitting
 from spokeshave.cluster import fit_on_cluster, fit_reduced
+from spokeshave.cluster import working_set as rounds
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
 from spokeshave.text.vectorizer import DocumentVectorizer
@@ -31,14 +32,14 @@ def no_room(monkeypatch):
         return AvailableMemory(memory, memory - ROOM)
 
     monkeypatch.setattr(fitting, "find_worker_memory", find_room)
-    monkeypatch.setattr(shards, "SPREAD", 2)  # each block is a task, or four, in every round
+    monkeypatch.setattr(fit_reduced, "SPREAD", 2)  # each block is a task, or four, in every round
 
 
 def cut(client, parts, **options):
     """Run the job with a sparsity to cut to; return what is left, and whether it was in rounds."""
     said = []
     far = fit_on_cluster(client, parts, nonzeros_per_document=NONZEROS, say=said.append, **options)
-    assert any("features have to go" in sentence for sentence in said)
+    assert any("features are dropped" in sentence for sentence in said)
     return far, any("training goes in rounds" in sentence for sentence in said)
 
 
@@ -132,10 +133,10 @@ def test_workers_that_die_change_nothing_but_time(four, dealt):
 
 def test_workers_that_die_change_nothing_of_rounds(four, make_deadly, dealt, no_room):
     expected, _ = cut(four, dealt[7])
-    n_looks = 2 * shards.SPREAD * 4  # of two rounds at most: there may be more blocks
+    n_looks = 2 * fit_reduced.SPREAD * 4  # of two rounds at most: there may be more blocks
     tasks = [
         make_deadly(fit_reduced, "rank_sample"),
-        make_deadly(shards, "reduce_ranges", at=5),
+        make_deadly(fit_reduced, "reduce_ranges", at=5),
         make_deadly(rounds, "descend", at=2),
         make_deadly(rounds, "take_duals", at=3),
         make_deadly(rounds, "inspect_block", at=n_looks + 1),

@@ -125,7 +125,7 @@ def test_criteria_that_take_more_than_counts_are_refused(client, spread, by):
 def test_negative_values_are_refused_where_they_are_met(client):
     X, y = make_targets("labels")
     X.data[-1] = -0.25
-    with pytest.raises(ValueError, match=r"chi2 needs values that are not negative. Got -0.25"):
+    with pytest.raises(ValueError, match=r"must not have negative values for by='chi2'. Got -0.25"):
         rank_on_cluster(client, spread_blocks(client, X, y, 2), "chi2")
 
 

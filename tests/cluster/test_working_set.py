@@ -160,7 +160,7 @@ def test_classes_side_by_side_do_not_matter(client, documents):
 
 
 def test_rounds_that_run_out_are_told_of(client, documents):
-    with pytest.warns(ConvergenceWarning, match="stopped after max_iter=1 passes"):
+    with pytest.warns(ConvergenceWarning, match="Stopped after max_iter=1 passes"):
         train(client, documents, 3, make_objective(), Stop(1e-9, 1))
 
 

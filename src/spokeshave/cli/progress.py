@@ -115,8 +115,8 @@ def exercise() -> None:
     from spokeshave.jobs.fit import run_job
     from spokeshave.jobs.settings import Settings
 
-    # Two documents of each class in a fold, but one of the last: their arrays differ in layout.
-    texts = [f"{letter} {letter}{letter} x" for letter in "abcdefgh"] * 4 + ["i ii x"] * 2
+    # Three documents of each class, but two of the last: the arrays of folds differ in layout.
+    texts = [f"{letter} {letter}{letter} x" for letter in "abcdefgh"] * 4 + ["i ii x"] * 3
     settings = Settings(hold_out=0.3, with_stability=True, n_jobs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some classes have fewer documents than folds

@@ -9,9 +9,6 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-from scipy import sparse
-
 Label: TypeAlias = "str | tuple[str, ...]"
 Labels: TypeAlias = "list[str] | list[tuple[str, ...]]"
 Documents: TypeAlias = "Texts | Vectors | Split"
@@ -167,6 +164,9 @@ def join_fingerprints(parts: Iterable[Fingerprint]) -> Fingerprint:
 
 
 def _list_rows(X: Any) -> Iterable[bytes]:
+    import numpy as np  # texts are read without arrays
+    from scipy import sparse
+
     if not sparse.issparse(X):
         return (row.tobytes() for row in np.ascontiguousarray(X, np.float64))
     indices, data = X.indices.astype(np.int64), X.data.astype(np.float64)
