@@ -1,8 +1,8 @@
 """Training on documents that no worker can hold.
 
-The rounds of `spokeshave.budget.working_set`, over the disks of many workers. In each round a task per
-block scores its documents, adds its terms of the duality gap, and sends the documents whose dual is
-not optimal at a bound to one worker, up to a few times its memory. That worker keeps them on its
+The rounds of `spokeshave.budget.working_set`, over the disks of many workers. In each round a task
+per block scores its documents, adds its terms of the gap, and sends the documents whose dual
+is not optimal at a bound to one worker, up to a few times its memory. That worker keeps them on its
 disk and runs coordinate descent on the documents of some blocks at a time. So there is one problem,
 not one per block whose steps have to be averaged, as in CoCoA (Jaggi et al., 2014). Few documents
 are left once the weights are about right, so a few rounds suffice.
