@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -510,7 +511,7 @@ learning_curve(
 def test_a_run_that_was_killed_is_taken_up_again(path, plain):
     killed = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(path)],
-        env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
         capture_output=True,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
@@ -576,7 +577,9 @@ def test_other_classes_may_join_a_checkpoint(path, plain):
 def test_a_file_that_is_no_checkpoint_is_left_alone(path):
     X, y = make_text()
     path.write_text("my notes\n")
-    with pytest.raises(ValueError, match="checkpoint must be a new file or one that a run"):
+    with pytest.raises(
+        ValueError, match="checkpoint must be a new file or the checkpoint of a run"
+    ):
         learning_curve(DualLinearSVC(), X, y, checkpoint=path, **FAST)
     assert path.read_text() == "my notes\n"
 
