@@ -1,10 +1,10 @@
 # Two commands: `make demo` sets up and shows the main job, `make test` sets up and checks everything.
 
-SHELL := /bin/bash
-export TIMEFORMAT = took %0R s
 VENV := .venv
 BIN := $(VENV)/bin
-# What starts workers has a pytest of its own: no test that measures memory may be in a process with Dask.
+PYTEST := $(BIN)/pytest --quiet --durations=10 --durations-min=5
+# Each run of pytest ends with its seconds and its slowest tests.
+# Tests that start workers have a run of their own: no test that measures memory may share a process with Dask.
 CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
 CORPUS := tests/corpus src/spokeshave/corpus
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -14,10 +14,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
-# Workers wait for each other, so what takes one core is done beside their tests; all the rest takes two.
+# Workers wait for each other, so tests that take one core run beside those of clusters; all others take two.
 test: $(VENV)/.ready-to-test browser
 	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus
-	$(BIN)/pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS))
+	$(PYTEST) --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS))
 
 lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
@@ -25,13 +25,13 @@ lint: $(VENV)/.ready-to-test
 	$(BIN)/mypy
 
 kernels: $(VENV)/.ready-to-test
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest --quiet tests/kernels
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(PYTEST) tests/kernels
 
 corpus: $(VENV)/.ready-to-test
-	$(BIN)/pytest --quiet $(CORPUS)
+	$(PYTEST) $(CORPUS)
 
 cluster: $(VENV)/.ready-to-test
-	$(BIN)/pytest --quiet $(CLUSTER)
+	$(PYTEST) $(CLUSTER)
 
 # The report is tested in a real browser; without one those tests are skipped, and say so.
 browser:

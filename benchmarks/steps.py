@@ -84,7 +84,7 @@ def list_steps(folder: Path, client: Client) -> dict[str, Callable[[], Any]]:
             *("predict", model, data / "dmoz" / "Dmoz-Sports.csv", "--text", "text"),
             *("--out", folder / "labelled.csv"),
         ),
-        "fit in 600 MB": lambda: BudgetedSVC("600MB", random_state=0, n_jobs=N_THREADS).fit_files(
+        "fit in 1.2 GB": lambda: BudgetedSVC("1.2GB", random_state=0, n_jobs=N_THREADS).fit_files(
             [data / "dmoz" / "Dmoz-Sports.csv"], **columns
         ),
         "fit on two workers": lambda: fit_on_cluster(client, str(health), **columns),
