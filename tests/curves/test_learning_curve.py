@@ -577,9 +577,7 @@ def test_other_classes_may_join_a_checkpoint(path, plain):
 def test_a_file_that_is_no_checkpoint_is_left_alone(path):
     X, y = make_text()
     path.write_text("my notes\n")
-    with pytest.raises(
-        ValueError, match="must be a new file or the checkpoint of a run"
-    ):
+    with pytest.raises(ValueError, match="must be a new file or the checkpoint of a run"):
         learning_curve(DualLinearSVC(), X, y, checkpoint=path, **FAST)
     assert path.read_text() == "my notes\n"
 

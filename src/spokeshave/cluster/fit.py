@@ -195,7 +195,7 @@ def _count(client: Client, parts: Parts, held_out: HeldOut | None, watch: Stopwa
         report=watch.reach,
     )
     names = [(name,) if parts.kind.is_multilabel else name for name in counted.names]
-    list_names(names)  # raises where there are too few
+    list_names(names)  # raises if there are too few
     if held_out is None:
         return counted
     total = replace(counted.total, fingerprint=held_out.fingerprint)

@@ -66,22 +66,22 @@ def run_budgeted(
     stopwatch: Stopwatch | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> JobResult:
-    """Train on files in a given memory, and judge by test documents where there are some.
+    """Train on files in a given memory, and evaluate on test documents if there are any.
 
     Parameters
     ----------
     files : Files
         The documents.
     budget : Budget
-        The memory, and the sparsity where one is asked for.
+        The memory, and the sparsity if one is asked for.
     settings : Settings, optional
-        What is asked for; curves and cuts play no part.
+        Options of the job; those of curves and cuts are ignored.
     command : str
         The command, for the record.
     stopwatch : Stopwatch, optional
-        What times the steps, so that progress can be shown.
+        Times the steps, and receives their progress.
     say : callable
-        Is told the plan, and what was guessed.
+        Called with the plan and the guesses made, sentence by sentence.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def run_budgeted(
         origin = Origin(supply.name, supply.read, name, supply.skipped, command, column)
         give_back()
         content = pack_budgeted(svc, origin)
-        model = unpack_model(content)  # what is judged is what is shipped
+        model = unpack_model(content)  # the model evaluated is the one in the file
         judgement = None
         if test is not None:
             watch.begin("judging it")

@@ -77,8 +77,7 @@ def test_texts_beside_other_attributes(tmp_path):
     source = load_source(path)
     assert source.documents == Texts(["Hello", "Hallo"], ["en", "de"])
     assert source.guesses[0] == (
-        "the text is attribute 'body', the only string, and what is neither text nor label is "
-        "left out"
+        "the text is attribute 'body', the only string, and the other attributes are left out"
     )
     source = load_source(path, label="kind")
     assert source.documents == Texts(["Hello", "Hallo"], ["a", "b"])

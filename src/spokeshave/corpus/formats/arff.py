@@ -155,7 +155,7 @@ class _Header:
         description, guesses = [options.format, label], []
         if self.text is not None:
             description.insert(1, f"text from attribute {quote(self.text)}{mark_guess(True)}")
-            rest = ", and what is neither text nor label is left out" if self.has_others else ""
+            rest = ", and the other attributes are left out" if self.has_others else ""
             guesses.append(f"the text is attribute {quote(self.text)}, the only string{rest}")
         if is_guess:
             rest = ", the last" if self.target.is_last else ""
