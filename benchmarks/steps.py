@@ -36,6 +36,7 @@ from spokeshave.cluster import fit_on_cluster
 from spokeshave.corpus import load_source, read_arff
 
 METHODS = ["mask", "sv_set", "warm"]
+LONG = ("curve of RCV1, 3 methods", "command fit", "command predict")  # not warmed up
 COMMAND = [sys.executable, "-c", "from spokeshave.cli import main; main()"]
 
 
@@ -96,9 +97,9 @@ def main() -> None:
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster) as client, TemporaryDirectory() as folder:
         steps = list_steps(Path(folder), client)
-        take_turns(steps, 1)  # compiles
+        take_turns({name: run for name, run in steps.items() if name not in LONG}, 1)  # compiles
         best, _ = take_turns(steps, 1)
-    print("Steps, best of one after a warm-up\n")
+    print("Steps, once after a warm-up\n")
     print(f"{'':36}seconds")
     for name, seconds in best.items():
         print(f"{name:36}{seconds:7.3f}")
