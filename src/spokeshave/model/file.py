@@ -10,7 +10,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,8 @@ PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
 
 def list_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages by name."""
+    from importlib.metadata import version  # slow to import, and predicting does not need it
+
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 

@@ -21,7 +21,6 @@ from spokeshave.corpus.rewrite.row_reader import CellBatch, RowBatch, RowReader,
 from spokeshave.corpus.rewrite.row_writer import open_row_writer
 from spokeshave.corpus.sniff import guess_format
 from spokeshave.corpus.stdin import STDIN
-from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError, NoDocumentsError
 from spokeshave.model.inputs import TextInput
 from spokeshave.model.model import Model, calibrate, decide
@@ -318,6 +317,8 @@ def _open_vectors(
             iter([(empty, csr_matrix((0, width)))]),
         )
         return
+    from spokeshave.corpus.stream import open_stream  # tables and texts do not need it
+
     with open_stream(
         source,
         format=asked.format,
