@@ -150,6 +150,17 @@ def test_thresholds_are_those_of_the_final_model_in_folds(kind, final, threshold
     assert np.abs(expected).max() > 0.01 or not is_found
 
 
+@pytest.mark.parametrize("final", FINALS)
+def test_folds_that_chose_the_cut_give_the_thresholds_of_folds_trained_anew(final):
+    X, y = make_text(n=300, d=400, chances=(0.0, 0.04))
+    Y = np.column_stack([y == 0, y != 1, y == 2]).astype(int)
+    loose = {"estimator": DualLinearSVC(random_state=0), "cuts": CUTS, "final": final}
+    model = shave(X, Y, method="mask" if final != "mask" else "warm", **loose)
+    again = shave(X, Y, n_features=model.choice_, **loose)
+    np.testing.assert_array_equal(model.thresholds_, again.thresholds_)
+    assert model.thresholds_.any()
+
+
 @pytest.mark.parametrize("method", ["mask", "warm"])
 def test_thresholds_of_a_curve_of_the_same_method_are_taken_from_it(method):
     X, y = make_targets("multilabel")

@@ -79,6 +79,21 @@ def test_rows_are_solved_as_their_matrix_is(problem, keep_dual):
     np.testing.assert_array_equal(found.dual_coef.toarray(), dual if keep_dual else 0 * dual)
 
 
+@pytest.mark.parametrize("n_classes", [1, 6])
+def test_a_feature_of_no_support_vector_has_no_weight(rng, n_classes):
+    separating = 2 * np.arange(300)[:, None] / 300 - 1  # so that few documents support
+    words = sparse.random_array((300, 500), density=0.02, rng=rng)
+    X = sparse.csr_matrix(sparse.hstack([separating, words]))
+    positive = (np.arange(300) >= 150)[:, None] ^ (rng.random((300, n_classes)) < 0.05)
+    indicator = sparse.csc_matrix(positive, dtype=np.int8)
+    costs = np.ones((n_classes, 2))
+    problem = Problem(X, indicator, np.ones(300), costs, 0 * costs, 1.0)
+    found = solve(problem, Stop(1e-3, 1000), seed=0)
+    is_used = (abs(found.dual_coef) @ abs(X)).toarray() > 0
+    np.testing.assert_array_equal(found.coef != 0, is_used)
+    assert 0 < is_used.sum() < is_used.size
+
+
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("n_classes", [1, 3, 40])
 def test_some_blocks_are_solved_as_they_are_among_all(rng, n_classes, weighted):

@@ -237,6 +237,7 @@ def _solve_block(
         b, passes, objective, gap = solve_class(
             rows, task, bias, beta_k, w, b, margins_k, Stop(stop.tol, left), seed
         )
+        rebuild(rows, limit_bias(bias), beta_k, w)  # without it, unused features keep rounding dust
         coef[block.rows[k]] = w[rank]
         dual = sparse.csr_matrix(beta_k[None, :] if keep_dual else (1, n_documents))
         answers.append((dual, b, passes + n_sweeps, objective, gap))
