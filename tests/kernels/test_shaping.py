@@ -219,7 +219,8 @@ def test_each_column_has_its_own_reach():
 @st.composite
 def tabled(draw):
     """Draw the values of levels, ascending, and cells to be found among them."""
-    amounts = st.integers(-5, 5).map(float) | st.floats(-100, 100)
+    # numpy.interp overflows between subnormal levels.
+    amounts = st.integers(-5, 5).map(float) | st.floats(-100, 100, allow_subnormal=False)
     known = sorted(draw(st.sets(amounts, max_size=12)))
     cells = draw(st.lists(amounts | st.just(math.nan), max_size=20))
     return known, cells + known
