@@ -1,8 +1,9 @@
-"""Commands run as real processes, small collections for them, and models fitted once."""
+"""Commands as real processes and in this one, small collections, and models fitted once."""
 
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import subprocess
@@ -11,9 +12,12 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
+
+from spokeshave.cli import run as run_cli
+from spokeshave.report import page
 
 OWN = {
     "ash": ("ash", "winged", "seed", "grey", "bark", "key"),
@@ -116,6 +120,44 @@ def start(run):
 
 
 @pytest.fixture(scope="session")
+def call(environment):
+    """Return a function that runs a command in this process, where everything is loaded already.
+
+    It takes and gives what ``run`` does. What a command asks of the process itself, such as
+    pipes, signals, memory and what is loaded, is not the same here.
+    """
+
+    def call(*arguments, folder=None, stdin=b"", has_report=True, **more):
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+        with pytest.MonkeyPatch.context() as patch:
+            for name in set(os.environ) - set(environment):
+                patch.delenv(name)
+            for name, value in (environment | more).items():
+                patch.setenv(name, value)
+            if folder is not None:
+                patch.chdir(folder)
+            if not has_report:
+                patch.setitem(sys.modules, "vl_convert", None)
+                patch.setattr(page, "bundle_javascript", page.bundle_javascript.__wrapped__)
+            patch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # it names a command
+            patch.setattr("sys.argv", ["spokeshave", *map(str, arguments)])
+            patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+            patch.setattr("sys.stdout", out)
+            patch.setattr("sys.stderr", err)
+            try:
+                code = run_cli()
+            except SystemExit as ended:
+                code = ended.code or 0
+            out.flush()
+            err.flush()
+        raw = out.buffer.getvalue()
+        printed = raw.decode("utf-8", "replace"), err.buffer.getvalue().decode()
+        return SimpleNamespace(code=code, out=printed[0], err=printed[1], raw=raw)
+
+    return call
+
+
+@pytest.fixture(scope="session")
 def shared(tmp_path_factory):
     """Return a folder that is the same in all processes that run these tests."""
     folder = tmp_path_factory.getbasetemp()
@@ -193,12 +235,12 @@ def write_folders():
 
 
 @pytest.fixture(scope="session")
-def fit_once(start, shared):
+def fit_once(run, call, shared):
     """Return a function that fits a model, unless that was done, and gives what was written."""
 
-    def fit_once(folder, source, *options, **more):
+    def fit_once(folder, source, *options, is_process=False, **more):
         def fit(folder):
-            done = start("fit", source, *options, folder=folder, **more).result()
+            done = (run if is_process else call)("fit", source, *options, folder=folder, **more)
             found = {"code": done.code, "out": done.out, "err": done.err}
             Path(f"{folder}.json").write_text(json.dumps(found))
 
@@ -220,7 +262,7 @@ def fit_once(start, shared):
 @pytest.fixture(scope="session")
 def fitted(fit_once, trees):
     """Return a model of texts, fitted with everything as it is by default."""
-    return fit_once("trees", trees.path, *trees.columns)
+    return fit_once("trees", trees.path, *trees.columns, is_process=True)
 
 
 @pytest.fixture(scope="session")

@@ -24,9 +24,8 @@ print(code, sorted(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)
 
 
 @pytest.fixture(scope="module")
-def helps(start):
-    futures = {verb: start(verb, "--help") for verb in VERBS}
-    return {verb: future.result() for verb, future in futures.items()}
+def helps(call):
+    return {verb: call(verb, "--help") for verb in VERBS}
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -64,10 +63,10 @@ def test_version(run):
         ("predict trees.model more.csv --to p", ["parquet"]),
     ],
 )
-def test_a_shell_completes_commands_options_and_values(run, words, offered):
+def test_a_shell_completes_commands_options_and_values(call, words, offered):
     typed = f"spokeshave {words}"
     position = str(len(typed.split(" ")) - 1)
-    done = run(_SPOKESHAVE_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=position)
+    done = call(_SPOKESHAVE_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=position)
     assert (done.code, done.err) == (0, "")
     assert done.out.split() == list(offered)
 
@@ -237,14 +236,14 @@ def test_an_interrupted_prediction_leaves_no_file(pipe, fitted, tmp_path):
         ("closed/x", "closed: writing to this folder is not permitted"),
     ],
 )
-def test_where_nothing_can_be_written_is_told_before_the_work(run, trees, tmp_path, out, sentence):
+def test_where_nothing_can_be_written_is_told_before_the_work(call, trees, tmp_path, out, sentence):
     if out == "closed/x" and os.geteuid() == 0:
         pytest.skip("nothing is closed to root")
     (tmp_path / "file").touch()
     (tmp_path / "taken.model").mkdir()
     (tmp_path / "closed").mkdir(mode=0o500)
     before = sorted(tmp_path.rglob("*"))
-    done = run("fit", trees.path, "--out", out, folder=tmp_path)
+    done = call("fit", trees.path, "--out", out, folder=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"spokeshave: {sentence}")
     assert sorted(tmp_path.rglob("*")) == before

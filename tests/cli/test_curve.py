@@ -13,7 +13,7 @@ from spokeshave.jobs.record import read_record
 
 
 @pytest.fixture(scope="module")
-def runs(start, trees, tmp_path_factory):
+def runs(call, trees, tmp_path_factory):
     """Return the results of some commands, on jsonl and on parquet."""
     sources, folder = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("work")
     rows = [{"kind": k, "leaf": text} for k, text in zip(trees.kinds, trees.texts, strict=True)]
@@ -21,17 +21,16 @@ def runs(start, trees, tmp_path_factory):
     jsonl.write_bytes(bz2.compress("\n".join(map(json.dumps, rows)).encode()))
     polars.DataFrame(rows).write_parquet(parquet)
     tested = ("--json", "--test", trees.more, "--cuts", "0.5,1", "--by", "chi2")
-    futures = {
-        "drawn": start("curve", jsonl, *trees.columns, "--method", "mask,sv_set", folder=folder),
-        "listed": start("curve", parquet, *trees.columns, *tested, folder=folder),
-        "sparse": start("curve", jsonl, *trees.columns, "--against", "sparsity", folder=folder),
-        "sparse lines": start(
+    found = {
+        "drawn": call("curve", jsonl, *trees.columns, "--method", "mask,sv_set", folder=folder),
+        "listed": call("curve", parquet, *trees.columns, *tested, folder=folder),
+        "sparse": call("curve", jsonl, *trees.columns, "--against", "sparsity", folder=folder),
+        "sparse lines": call(
             *("curve", parquet, *trees.columns, "--json", "--against", "sparsity"),
             *("--cuts", "0.5,3", "--method", "warm", "--hold-out", "0.3"),
             folder=folder,
         ),
     }
-    found = {name: future.result() for name, future in futures.items()}
     assert os.listdir(folder) == []
     return found
 
@@ -97,8 +96,8 @@ def test_a_line_for_each_class_and_sparsity(runs):
         (["--against", "sparsity", "--method", "rfe"], "goes with every --method but rfe"),
     ],
 )
-def test_mistyped_values_are_one_sentence(run, trees, typed, sentence):
-    done = run("curve", trees.path, *trees.columns, *typed)
+def test_mistyped_values_are_one_sentence(call, trees, typed, sentence):
+    done = call("curve", trees.path, *trees.columns, *typed)
     assert (done.code, done.out) == (2, "")
     assert sentence in done.err
     assert done.err.count("\n") == 1

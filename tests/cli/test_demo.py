@@ -11,9 +11,9 @@ from spokeshave.jobs.record import read_record
 
 
 @pytest.fixture(scope="module")
-def demo(run, tmp_path_factory):
+def demo(call, tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    done = run("demo", "--out", "trial", folder=folder, has_report=False)
+    done = call("demo", "--out", "trial", folder=folder, has_report=False)
     assert done.code == 0, done.err
     return SimpleNamespace(done=done, folder=folder)
 

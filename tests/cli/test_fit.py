@@ -22,7 +22,7 @@ HEADLINE = re.compile(
 
 
 @pytest.fixture(scope="module")
-def runs(start, trees, tmp_path_factory):
+def runs(call, trees, tmp_path_factory):
     """Return the results of some commands, each with the folder it was run in."""
     out = tmp_path_factory.mktemp("a folder") / "my trees"
     held_out = ("--json", "--hold-out", "0.25", "--cuts", "5,10,20", "--seed", "3", "--n-jobs")
@@ -39,17 +39,12 @@ def runs(start, trees, tmp_path_factory):
             *("--tolerance", "0.01", "--by", "information_gain", "--out", out),
         ),
     }
-    folders = {name: tmp_path_factory.mktemp("work") for name in options}
-    futures = {
-        name: start(
-            *("fit", trees.path, *trees.columns, *more), folder=folders[name], has_report=False
-        )
-        for name, more in options.items()
-    }
-    return {
-        name: SimpleNamespace(done=future.result(), folder=folders[name], out=out)
-        for name, future in futures.items()
-    }
+    found = {}
+    for name, more in options.items():
+        folder = tmp_path_factory.mktemp("work")
+        done = call("fit", trees.path, *trees.columns, *more, folder=folder, has_report=False)
+        found[name] = SimpleNamespace(done=done, folder=folder, out=out)
+    return found
 
 
 def try_next(done, folder, spokeshave):

@@ -16,8 +16,8 @@ def model(fitted):
     return load_model(fitted.model)
 
 
-def test_what_a_model_knows(run, fitted, model):
-    done = run("inspect", "trees.model", "--top", "3", folder=fitted.folder)
+def test_what_a_model_knows(call, fitted, model):
+    done = call("inspect", "trees.model", "--top", "3", folder=fitted.folder)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     n_words, n_weights = len(model.feature_names_), model.scorer.n_weights
@@ -30,8 +30,8 @@ def test_what_a_model_knows(run, fitted, model):
         assert "  " in line
 
 
-def test_json_has_the_weights(run, fitted, model):
-    done = run("inspect", fitted.model, "--json", "--top", "2", "--class", "oak")
+def test_json_has_the_weights(call, fitted, model):
+    done = call("inspect", fitted.model, "--json", "--top", "2", "--class", "oak")
     found = json.loads(done.out)
     assert found["classes"] == ["ash", "oak", "yew"]
     assert found["n_bytes"] == fitted.model.stat().st_size
@@ -47,10 +47,10 @@ def test_json_has_the_weights(run, fitted, model):
         ]
 
 
-def test_why_a_text_is_what_it_is(run, fitted, model):
+def test_why_a_text_is_what_it_is(call, fitted, model):
     found = model.explain(TEXT)
     assert found.label == "oak"
-    done = run("inspect", fitted.model, "--explain", TEXT, "--top", "2")
+    done = call("inspect", fitted.model, "--explain", TEXT, "--top", "2")
     lines = [line.split() for line in done.out.splitlines()]
     assert lines[0] == ["oak:", f"{found.score:+.3f}"]
     assert lines[2:4] == [[word.name, f"{word.weight:+.3f}"] for word in found.words[:2]]
@@ -59,17 +59,17 @@ def test_why_a_text_is_what_it_is(run, fitted, model):
     assert sum(adds) == pytest.approx(found.score, abs=0.003)
 
 
-def test_why_a_text_is_not_something_else(run, fitted, model):
+def test_why_a_text_is_not_something_else(call, fitted, model):
     expected = model.explain(TEXT, "ash")
-    done = run("inspect", fitted.model, "--explain", TEXT, "--class", "ash", "--json")
+    done = call("inspect", fitted.model, "--explain", TEXT, "--class", "ash", "--json")
     found = json.loads(done.out)
     assert (found["label"], found["score"]) == ("ash", expected.score)
     assert [(word["word"], word["weight"]) for word in found["words"]] == expected.words
 
 
-def test_models_of_several_labels_and_of_vectors(run, fitted_tagged, fitted_vectors):
-    done = run("inspect", fitted_tagged.model)
+def test_models_of_several_labels_and_of_vectors(call, fitted_tagged, fitted_vectors):
+    done = call("inspect", fitted_tagged.model)
     assert ", 3 classes, several for a document, " in done.out.splitlines()[0]
-    done = run("inspect", fitted_vectors.model)
+    done = call("inspect", fitted_vectors.model)
     assert done.out.splitlines()[1] == "reads vectors, 29; with probabilities"
     assert "strongest features for it" in done.out

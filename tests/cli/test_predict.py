@@ -39,9 +39,9 @@ def labels(model, trees):
 
 
 @pytest.fixture(scope="module")
-def predict(run, fitted):
+def predict(call, fitted):
     def predict(*arguments, model=fitted.model, **options):
-        done = run("predict", model, *arguments, **options)
+        done = call("predict", model, *arguments, **options)
         assert done.code == 0, done.err
         return done
 
@@ -124,7 +124,7 @@ def test_scores_are_those_of_the_model(predict, model, trees):
 
 
 def test_the_column_of_texts_is_that_of_the_training_documents_or_is_told(
-    predict, run, fitted, trees, labels, tmp_path
+    predict, trees, labels, tmp_path
 ):
     for name in ("leaf", "words"):
         rows = [f"{text},of trees" for text in trees.more_texts]
@@ -163,27 +163,27 @@ def test_several_labels_are_a_list_or_joined(predict, fitted_tagged, tagged, tmp
     assert found == expected
 
 
-def test_vectors_are_known_by_their_rows(predict, run, fitted_vectors, vectors, trees):
+def test_vectors_are_known_by_their_rows(predict, call, fitted_vectors, vectors, trees):
     expected = load_model(fitted_vectors.model).predict(load_source(vectors).documents.X)
     rows = read_csv(predict(vectors, "--scores", "all", model=fitted_vectors.model).out)
     assert [row["row"] for row in rows] == [str(number) for number in range(1, 241)]
     assert [row["predicted_label"] for row in rows] == expected.tolist()
     assert len(rows[0]) == 5
-    done = run("predict", fitted_vectors.model, trees.more)
+    done = call("predict", fitted_vectors.model, trees.more)
     assert done.code == 2
     assert "the model reads vectors, as svmlight or arff, and this is csv" in done.err
 
 
-def test_what_had_the_name_before_stays_where_something_is_wrong(run, fitted, tmp_path):
+def test_what_had_the_name_before_stays_where_something_is_wrong(call, fitted, tmp_path):
     (tmp_path / "out.csv").write_text("as it was")
     (tmp_path / "in.csv").write_text("leaf,x\n" + "oak,1\n" * 3_000 + "oak\n")
-    done = run("predict", fitted.model, "in.csv", "--out", "out.csv", folder=tmp_path)
+    done = call("predict", fitted.model, "in.csv", "--out", "out.csv", folder=tmp_path)
     assert done.code == 2
     assert done.err.startswith("spokeshave: in.csv, line 3002: ")
     assert (tmp_path / "out.csv").read_text() == "as it was"
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "out.csv"]
-    done = run("predict", fitted.model, "in.csv", "--out", "out.csv.gz", "--skip-bad-rows",
-               folder=tmp_path)  # fmt: skip
+    done = call("predict", fitted.model, "in.csv", "--out", "out.csv.gz", "--skip-bad-rows",
+                folder=tmp_path)  # fmt: skip
     assert done.code == 0
     assert done.err.splitlines() == [
         "note: 1 malformed rows were left out of in.csv",
@@ -199,7 +199,7 @@ def write_newer(path, content):
     path.write_bytes(newer)
 
 
-def test_bad_models_and_bad_targets(start, fitted, trees, tmp_path):
+def test_bad_models_and_bad_targets(call, fitted, trees, tmp_path):
     content = fitted.model.read_bytes()
     (tmp_path / "cut.model").write_bytes(content[:-9])
     (tmp_path / "short.model").write_bytes(content[:300])
@@ -223,19 +223,18 @@ def test_bad_models_and_bad_targets(start, fitted, trees, tmp_path):
         (model, more, "--out", "/proc/x.csv"): "/proc/x.csv: it cannot be written (",
         (model, more, "--out", "x.csv.zip"): "x.csv.zip: a zip cannot be written; ",
     }
-    futures = {case: start("predict", *case, folder=tmp_path) for case in cases}
-    for case, future in futures.items():
-        done = future.result()
+    for case, sentence in cases.items():
+        done = call("predict", *case, folder=tmp_path)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("spokeshave: ")
         assert len(done.err.splitlines()) == 1
-        assert cases[case] in done.err
+        assert sentence in done.err
     assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_a_column_of_the_same_name_is_not_written_over(run, predict, fitted, trees, tmp_path):
+def test_a_column_of_the_same_name_is_not_written_over(call, predict, fitted, trees, tmp_path):
     predict(trees.more, "--out", "once.csv", folder=tmp_path)
-    done = run("predict", fitted.model, "once.csv", "--out", "twice.csv", folder=tmp_path)
+    done = call("predict", fitted.model, "once.csv", "--out", "twice.csv", folder=tmp_path)
     assert done.code == 2
     assert "there is a column 'predicted_label' already; pass another prefix" in done.err
     assert os.listdir(tmp_path) == ["once.csv"]

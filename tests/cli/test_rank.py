@@ -14,7 +14,7 @@ OWN = {"ash": "winged", "oak": "acorn", "yew": "berry"}  # a word that tells eac
 
 
 @pytest.fixture(scope="module")
-def runs(start, trees, tmp_path_factory):
+def runs(call, trees, tmp_path_factory):
     """Return the results of commands on tsv without a header, csv and standard input."""
     folder = tmp_path_factory.mktemp("sources")
     content = trees.path.read_bytes()
@@ -30,11 +30,10 @@ def runs(start, trees, tmp_path_factory):
         "one": ("trees.csv.gz", *trees.columns, *one),
         "long": ("-", *trees.columns, "--json", "--by", "information_gain", "--top", "6"),
     }
-    futures = {
-        name: start("rank", *command, folder=folder, stdin=long if name == "long" else b"")
+    return {
+        name: call("rank", *command, folder=folder, stdin=long if name == "long" else b"")
         for name, command in commands.items()
     }
-    return {name: future.result() for name, future in futures.items()}
 
 
 def test_a_row_for_each_class(runs):

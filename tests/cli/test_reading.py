@@ -37,18 +37,18 @@ def write_tar(path, folder, trees, write_folders):
 
 
 @pytest.fixture(scope="module")
-def runs(start, trees, tagged, write_folders, tmp_path_factory):
+def runs(call, trees, tagged, write_folders, tmp_path_factory):
     """Return the results for an archive and for stories of Reuters."""
     folder = tmp_path_factory.mktemp("parts")
     write_tar(folder / "news.tar.gz", tmp_path_factory.mktemp("folders"), trees, write_folders)
     stories = gzip.compress(write_sgml(tagged.texts, tagged.tags).encode())
     work = {name: tmp_path_factory.mktemp("work") for name in ("tar", "sgm")}
     options = {"has_report": False}
-    futures = {
-        "tar": start("fit", folder / "news.tar.gz", folder=work["tar"], **options),
-        "sgm": start("fit", "-", "--json", folder=work["sgm"], stdin=stories, **options),
+    done = {
+        "tar": call("fit", folder / "news.tar.gz", folder=work["tar"], **options),
+        "sgm": call("fit", "-", "--json", folder=work["sgm"], stdin=stories, **options),
     }
-    return {name: (future.result(), work[name]) for name, future in futures.items()}
+    return {name: (done[name], work[name]) for name in work}
 
 
 def test_an_archive_in_two_parts_of_two_classes(runs):
@@ -100,7 +100,7 @@ BAD = {
 
 
 @pytest.fixture(scope="module")
-def bad_runs(start, trees, tmp_path_factory):
+def bad_runs(call, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bad")
     for name, (content, _) in BAD.items():
         if isinstance(content, bytes):
@@ -110,8 +110,8 @@ def bad_runs(start, trees, tmp_path_factory):
     (folder / "flat/inside").rmdir()
     (folder / "flat/inside").write_text("ash")
     work = {name: tmp_path_factory.mktemp("work") for name in BAD}
-    futures = {name: start("fit", folder / name, folder=work[name]) for name in BAD}
-    return folder, {name: (future.result(), work[name]) for name, future in futures.items()}
+    done = {name: call("fit", folder / name, folder=work[name]) for name in BAD}
+    return folder, {name: (done[name], work[name]) for name in BAD}
 
 
 @pytest.mark.parametrize("name", list(BAD))

@@ -7,15 +7,15 @@ import os
 import pytest
 
 
-def test_the_page_is_the_one_that_fit_made(run, fitted, tmp_path):
-    done = run("report", fitted.record, folder=tmp_path)
+def test_the_page_is_the_one_that_fit_made(call, fitted, tmp_path):
+    done = call("report", fitted.record, folder=tmp_path)
     assert (done.code, done.out, done.err) == (0, "trees.html\n", "")
     assert os.listdir(tmp_path) == ["trees.html"]
     assert (tmp_path / "trees.html").read_bytes() == fitted.page.read_bytes()
 
 
 @pytest.fixture(scope="module")
-def bad(start, fitted, tmp_path_factory):
+def bad(call, fitted, tmp_path_factory):
     folder = tmp_path_factory.mktemp("records")
     record = fitted.record.read_text()
     (folder / "newer.run.json").write_text(record.replace('"version":1', '"version":9'))
@@ -33,11 +33,10 @@ def bad(start, fitted, tmp_path_factory):
         "charts": (fitted.record,),
     }
     before = sorted(os.listdir(folder))
-    futures = {
-        name: start("report", *command, folder=folder, has_report=name != "charts")
+    found = {
+        name: call("report", *command, folder=folder, has_report=name != "charts")
         for name, command in commands.items()
     }
-    found = {name: future.result() for name, future in futures.items()}
     assert sorted(os.listdir(folder)) == before
     return found
 

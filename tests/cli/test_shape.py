@@ -29,24 +29,24 @@ def plants(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def runs(start, plants, trees, write_folders, tmp_path_factory):
+def runs(call, plants, trees, write_folders, tmp_path_factory):
     """Return the results for a table and for folders of texts."""
     folders = {name: tmp_path_factory.mktemp("work") for name in ("table", "texts")}
     source, more = (tmp_path_factory.mktemp("sources") / name for name in ("trees", "more"))
     write_folders(source, trees.texts, trees.kinds)
     write_folders(more, trees.more_texts, trees.more_kinds)
-    futures = {
-        "table": start("shape", plants, folder=folders["table"], has_report=False),
-        "texts": start(
+    done = {
+        "table": call("shape", plants, folder=folders["table"], has_report=False),
+        "texts": call(
             *("shape", source, "--json", "--test", more, "--out", "."),
             folder=folders["texts"],
             has_report=False,
         ),
     }
-    return {name: (future.result(), folders[name]) for name, future in futures.items()}
+    return {name: (done[name], folders[name]) for name in folders}
 
 
-def test_a_table_is_shaped_and_written(runs, run, plants):
+def test_a_table_is_shaped_and_written(runs, call, plants):
     done, folder = runs["table"]
     assert done.code == 0, done.err
     assert done.err.startswith("note: plants.arff: the label is attribute 'kind', the last\n")
@@ -60,7 +60,7 @@ def test_a_table_is_shaped_and_written(runs, run, plants):
     assert record.shapes[0].feature == "height"
     assert any(line.split()[:2] == ["oak", "height"] for line in done.out.splitlines())
     assert "height" in load_model(folder / "plants-shaped.model").feature_names_
-    tried = run("predict", "plants-shaped.model", plants, "--quiet", folder=folder)
+    tried = call("predict", "plants-shaped.model", plants, "--quiet", folder=folder)
     rows = [line.split(",") for line in tried.out.splitlines()]
     assert rows[0] == ["row", "predicted_label"]
     assert [row[0] for row in rows[1:]] == [str(number) for number in range(1, 91)]
