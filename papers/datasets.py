@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.preprocessing import binarize, normalize
 
 from spokeshave import DocumentVectorizer, FeatureCurve, feature_curve
+from spokeshave.corpus import Split as Texts
 from spokeshave.corpus import read_arff, read_folders, read_reuters, read_svmlight
 
 FORMAN = (
@@ -97,10 +98,16 @@ def load_newsgroups(data: Path, weighting: str = "binary") -> Split:
     )
 
 
+@lru_cache(1)
+def read_modapte(data: Path) -> Texts:
+    """Return the texts of the ModApte split of Reuters-21578."""
+    return read_reuters(data / "reuters21578.tar.gz")
+
+
 @lru_cache(2)
 def load_reuters(data: Path, weighting: str = "binary") -> Split:
     """Return the ModApte split of Reuters-21578 with the topics of both parts."""
-    split = read_reuters(data / "reuters21578.tar.gz")
+    split = read_modapte(data)
     return _vectorize(
         split.train.texts, split.train.labels, split.test.texts, split.test.labels, weighting
     )

@@ -48,13 +48,13 @@ class Problem(NamedTuple):
 
 
 @lru_cache(1)
-def load_directory(data: Path) -> Directory:
-    """Return the documents of the five sets over one vocabulary.
+def load_directory(data: Path, sets: tuple[str, ...] = SETS) -> Directory:
+    """Return the documents of the sets, five by default, over one vocabulary.
 
     Of documents with equal words only the first is kept, so that none is in two classes. Empty
     documents are dropped.
     """
-    parts = [read_arff(data / "dmoz" / f"Dmoz-{name}.arff.zip") for name in SETS]
+    parts = [read_arff(data / "dmoz" / f"Dmoz-{name}.arff.zip") for name in sets]
     named = [part.feature_names or () for part in parts]
     words = sorted({word for names in named for word in names})
     column = {word: j for j, word in enumerate(words)}
@@ -66,7 +66,7 @@ def load_directory(data: Path) -> Directory:
         format="csr",
     )
     labels = np.array(
-        [f"{name}/{label}" for name, part in zip(SETS, parts, strict=True) for label in part.labels]
+        [f"{name}/{label}" for name, part in zip(sets, parts, strict=True) for label in part.labels]
     )
     kept = _list_distinct(X)
     return Directory(X[kept], labels[kept])
@@ -188,13 +188,14 @@ def study_pairs(
     n_problems: int,
     low: float,
     noise: int,
+    sets: Sequence[str] = SETS,
 ) -> dict[str, Any]:
     """Return the baseline AUC of a turn's candidates, and results of selection on the chosen ones.
 
     Every turn has different candidates and chooses an even spread of them. Difficulty is measured
     on other documents than the study uses, so a pair that looked hard by chance does not bias it.
     """
-    directory = load_directory(data)
+    directory = load_directory(data, tuple(sets))
     candidates = draw_candidates(directory.labels, n_turns * n_candidates)[turn::n_turns]
     screened = [_screen(directory, pair, noise) for pair in candidates]
     chosen = spread_evenly(screened, n_problems, low)

@@ -55,7 +55,8 @@ PEER_LABELS = {
     "20 Newsgroups": ("comp.graphics", "rec.autos", "sci.med", "talk.politics.misc"),
     "RCV1": ("C15", "GPOL"),
 }
-QUICK_COLLECTION, QUICK_CLASSES, QUICK_SETS = "Reuters-21578", 4, ("tr12", "tr23")
+QUICK_COLLECTION, QUICK_CLASSES, QUICK_SETS = "Reuters-21578", 2, ("tr12", "tr23")
+QUICK_DIRECTORY, QUICK_COSTS = ("Health", "Science"), (0.1, 0.3)
 COSTS = {"RCV1": 30.0, "20 Newsgroups": 12.0, "Reuters-21578": 9.0, "ohscal": 25.0}
 METHOD_COSTS = {"mask": 0.2, "sv_set": 0.2}
 
@@ -98,6 +99,7 @@ def list_problem_tasks(setting: Setting) -> Iterator[Task]:
     """Yield turns of choosing and studying two-class problems."""
     turns = {0: 1, 30: 1} if setting.is_quick else N_TURNS
     n_candidates, n_problems = (5, 2) if setting.is_quick else (N_CANDIDATES, N_PROBLEMS)
+    sets: dict[str, Any] = {"sets": list(QUICK_DIRECTORY)} if setting.is_quick else {}
     for noise, n_turns in turns.items():
         for turn in range(n_turns):
             arguments = {
@@ -107,6 +109,7 @@ def list_problem_tasks(setting: Setting) -> Iterator[Task]:
                 "n_problems": n_problems,
                 "low": 0.6,
                 "noise": noise,
+                **sets,
             }
             yield Task(f"pairs-{noise}-{turn}", study_pairs, arguments, 20.0)
 
@@ -150,9 +153,10 @@ def list_speed_tasks(setting: Setting) -> Iterator[Task]:
 def list_peer_tasks(setting: Setting) -> Iterator[Task]:
     """Yield one task per class for the selectors of scikit-learn."""
     labels = {QUICK_COLLECTION: ("earn",)} if setting.is_quick else PEER_LABELS
+    costs: dict[str, Any] = {"costs": list(QUICK_COSTS)} if setting.is_quick else {}
     for collection, names in labels.items():
         for label in names:
-            arguments = {"collection": collection, "label": label}
+            arguments = {"collection": collection, "label": label, **costs}
             name = f"peers-{name_task(collection)}-{label}"
             yield Task(name, try_peers, arguments, COSTS[collection], is_alone=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -76,7 +76,9 @@ def time_growth(
     return found
 
 
-def try_peers(data: Path, *, collection: str, label: str) -> list[dict[str, Any]]:
+def try_peers(
+    data: Path, *, collection: str, label: str, costs: Sequence[float] = L1_COSTS
+) -> list[dict[str, Any]]:
     """Return the results of scikit-learn's selectors for one class, and ours at as many features.
 
     Seconds are of one thread: for a path, of all numbers of features together; for an L1 penalty,
@@ -84,7 +86,7 @@ def try_peers(data: Path, *, collection: str, label: str) -> list[dict[str, Any]
     """
     split = load_collection(data, collection)
     k = split.names.index(label)
-    peers = [*_try_rfe(split, k), *_try_l1(split, k)]
+    peers = [*_try_rfe(split, k), *_try_l1(split, k, costs)]
     counts = sorted({row["features"] for row in peers})
     ours = [
         row for method in ("mask", "warm", "rfe") for row in _try_ours(split, k, method, counts)
@@ -186,10 +188,10 @@ def _try_rfe(split: Split, k: int) -> Iterator[dict[str, Any]]:
     yield from ({**row, "seconds": round(seconds, 4)} for row in rows)
 
 
-def _try_l1(split: Split, k: int) -> Iterator[dict[str, Any]]:
+def _try_l1(split: Split, k: int, costs: Sequence[float]) -> Iterator[dict[str, Any]]:
     """Keep the features with a weight in an L1-penalised SVM, and measure."""
     y, y_test = split.Y[:, k], split.Y_test[:, k]
-    for cost in L1_COSTS:
+    for cost in costs:
         start = perf_counter()
         sparse_svc = LinearSVC(penalty="l1", dual=False, C=cost, random_state=0)
         kept = np.flatnonzero(SelectFromModel(sparse_svc).fit(split.X, y).get_support())

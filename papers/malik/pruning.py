@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.preprocessing import binarize, normalize
 
+from papers.datasets import read_modapte
 from papers.malik import common
 from papers.results import to_json
 from papers.study import Results, Setting, Task
 from spokeshave import DocumentVectorizer, feature_curve, prune_features, rank_features
-from spokeshave.corpus import read_reuters
 
 RARE = 2  # "appearing two or fewer times"
 TOP = 1000
@@ -74,7 +74,7 @@ def load_words(data: Path, collection: str) -> Words:
     if collection == "RCV1":
         split = common.load(data, collection, None)
         return Words(binarize(split.X), binarize(split.X_test), None, None)
-    parts = read_reuters(data / "reuters21578.tar.gz")
+    parts = read_modapte(data)
     vectorizer = DocumentVectorizer(weighting="counts", norm=None, min_df=1, n_jobs=1)
     counts = vectorizer.fit_transform(parts.train.texts)
     names = vectorizer.get_feature_names_out()
