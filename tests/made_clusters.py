@@ -16,7 +16,7 @@ SETTING = {
     "distributed.scheduler.allowed-failures": 30,  # deaths of workers that a task may meet
     **LASTING,
 }
-LOADED = ["spokeshave.cluster", "pytest"]  # once for all workers: it takes seconds
+LOADED = ["spokeshave.cluster", "pytest", "loaded_kernels"]  # once for all workers: it takes long
 
 
 @contextmanager

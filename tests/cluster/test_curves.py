@@ -84,9 +84,10 @@ def test_other_documents_are_measured_with_the_words_to_train_on(
         sides[name] = spread_documents(client, pattern, vectorizer=recipe, like=like)
     X, X_test = recipe.fit_transform(texts[:edge]), recipe.transform(texts[edge:])
     svc = fit(X, labels[:edge])
-    found = curve_on_cluster(client, sides["test"], svc, train=sides["train"], cuts="log")
     tests = {"X_test": X_test, "y_test": labels[edge:]}
-    check_same(found, feature_curve(X, labels[:edge], **tests, estimator=svc, cuts="log"))
+    expected = feature_curve(X, labels[:edge], **tests, estimator=svc, cuts="log")
+    found = curve_on_cluster(client, sides["test"], svc, train=sides["train"], cuts="log")
+    check_same(found, expected)
 
 
 @pytest.mark.parametrize("kind", ["binary", "labels", "multilabel"])
