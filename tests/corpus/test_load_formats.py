@@ -136,7 +136,7 @@ def test_rcv1(data_folder):
     assert source.documents.X.shape == (9_613, 47_236)
 
 
-def test_reuters(data_folder):
-    source = load_source(data_folder / "reuters21578.tar.gz")
+def test_reuters(load_once):
+    source = load_once("reuters21578.tar.gz")
     assert (len(source.documents.train), len(source.documents.test)) == (9_603, 3_299)
     assert (source.format, source.is_multilabel, source.guesses) == ("reuters", True, ())

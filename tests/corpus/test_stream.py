@@ -140,11 +140,11 @@ def read(sources, batch_size=1_000, **options):
         return gather(list(supply.read_batches(batch_size)))
 
 
-def load(source, part="train", **options):
-    """Return all documents as they are loaded."""
+def load(source, **options):
+    """Return all documents as they are loaded, those to train on if there are others."""
     documents = load_source(source, **options).documents
     if isinstance(documents, Split):
-        documents = getattr(documents, part)
+        documents = documents.train
     if hasattr(documents, "texts"):
         return list(zip(documents.texts, documents.labels, strict=True))
     return pair_rows(csr_matrix(documents.X), documents.labels)
@@ -624,7 +624,8 @@ def test_collections_of_benchmarks(data_folder, name):
 @pytest.mark.parametrize(
     ("name", "size"), [("20news-bydate.tar.gz", 7_532), ("reuters21578.tar.gz", 3_299)]
 )
-def test_test_part_of_a_divided_collection(data_folder, name, size):
+def test_test_part_of_a_divided_collection(data_folder, load_once, name, size):
     documents = read(data_folder / name, part="test")
     assert len(documents) == size
-    assert Counter(documents) == Counter(load(data_folder / name, "test"))
+    loaded = load_once(name).documents.test
+    assert Counter(documents) == Counter(zip(loaded.texts, loaded.labels, strict=True))

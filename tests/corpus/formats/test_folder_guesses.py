@@ -135,8 +135,8 @@ def test_folder_without_classes(tmp_path):
     assert fail(tmp_path, format="csv") == "this is a folder; name a file in it"
 
 
-def test_20_newsgroups(data_folder):
-    source = load_source(data_folder / "20news-bydate.tar.gz")
+def test_20_newsgroups(load_once):
+    source = load_once("20news-bydate.tar.gz")
     assert (len(source.documents.train), len(source.documents.test)) == (11_314, 7_532)
     assert source.encoding == "latin-1"
     parts = "training and test documents under '20news-bydate-train' and '20news-bydate-test'"
