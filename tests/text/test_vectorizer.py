@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import binarize
 
 from spokeshave import DocumentVectorizer, DualLinearSVC
 from spokeshave.corpus import read_folders
@@ -79,18 +80,26 @@ def test_unicode_text_equals_count_vectorizer(texts, min_df, chunk):
             assert_same(ours, theirs, texts)
 
 
-@pytest.mark.parametrize("weighting", ["binary", "tfidf"])
-def test_newsgroups_equal_scikit_learn(data_folder, weighting):
+@pytest.fixture(scope="module")
+def newsgroups(data_folder):
+    """Return texts, and their counts and vocabulary by scikit-learn, which takes seconds."""
     archive = data_folder / "20news-bydate.tar.gz"
     texts = read_folders(archive, under="20news-bydate-train", encoding="latin-1").texts
+    theirs = CountVectorizer(token_pattern=PATTERN, min_df=2)
+    return texts, theirs.fit_transform(texts), theirs.vocabulary_
+
+
+@pytest.mark.parametrize("weighting", ["binary", "tfidf"])
+def test_newsgroups_equal_scikit_learn(newsgroups, weighting):
+    texts, counts, vocabulary = newsgroups
     if weighting == "tfidf":
-        theirs = TfidfVectorizer(token_pattern=PATTERN, min_df=2)
+        expected = TfidfTransformer().fit_transform(counts)
         ours = DocumentVectorizer(weighting="tfidf", strip_markup=False, n_jobs=2)
     else:
-        theirs = CountVectorizer(token_pattern=PATTERN, min_df=2, binary=True)
+        expected = binarize(counts)
         ours = DocumentVectorizer(norm=None, strip_markup=False, n_jobs=2)
-    X, expected = ours.fit_transform(texts), theirs.fit_transform(texts)
-    assert ours.vocabulary_ == theirs.vocabulary_
+    X = ours.fit_transform(texts)
+    assert ours.vocabulary_ == vocabulary
     assert_equal(X, expected)
 
 
