@@ -120,14 +120,14 @@ def start(run):
 
 
 @pytest.fixture(scope="session")
-def call(environment):
+def run_inside(environment):
     """Return a function that runs a command in this process, where everything is loaded already.
 
     It takes and gives what ``run`` does. What a command asks of the process itself, such as
     pipes, signals, memory and what is loaded, is not the same here.
     """
 
-    def call(*arguments, folder=None, stdin=b"", has_report=True, **more):
+    def run_inside(*arguments, folder=None, stdin=b"", has_report=True, **more):
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
         with pytest.MonkeyPatch.context() as patch:
             for name in set(os.environ) - set(environment):
@@ -154,7 +154,13 @@ def call(environment):
         printed = raw.decode("utf-8", "replace"), err.buffer.getvalue().decode()
         return SimpleNamespace(code=code, out=printed[0], err=printed[1], raw=raw)
 
-    return call
+    return run_inside
+
+
+@pytest.fixture(scope="session")
+def call(run_inside):
+    """Return the same function; files of tests may have another of this name."""
+    return run_inside
 
 
 @pytest.fixture(scope="session")
@@ -235,12 +241,13 @@ def write_folders():
 
 
 @pytest.fixture(scope="session")
-def fit_once(run, call, shared):
+def fit_once(run, run_inside, shared):
     """Return a function that fits a model, unless that was done, and gives what was written."""
 
     def fit_once(folder, source, *options, is_process=False, **more):
         def fit(folder):
-            done = (run if is_process else call)("fit", source, *options, folder=folder, **more)
+            run_it = run if is_process else run_inside
+            done = run_it("fit", source, *options, folder=folder, **more)
             found = {"code": done.code, "out": done.out, "err": done.err}
             Path(f"{folder}.json").write_text(json.dumps(found))
 
