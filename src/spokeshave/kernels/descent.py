@@ -101,7 +101,7 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
     state = seeded(seed)
     primal, gap = measure(rows, task, beta, margins)
     passes = 0
-    share = 0.5
+    share = 1.0
     while True:
         # Far from the optimum the active set is a rough guess, so it is revised early.
         target = max(share * tol * primal, 0.1 * gap)
