@@ -107,7 +107,9 @@ def pose_svc(model, y):
     else:
         names, sizes = np.unique(y), np.bincount(y).astype(float)
     codes = names[1:] if y.ndim == 1 and len(names) == 2 else names
-    return Objective(*compute_costs(model, names, sizes, float(len(y)), y.ndim == 2), codes)
+    strength = None if model.prior is None else model.prior_strength
+    costs = compute_costs(model, names, sizes, float(len(y)), y.ndim == 2)
+    return Objective(*costs, codes, strength)
 
 
 def list_codes(y):

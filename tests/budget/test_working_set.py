@@ -15,6 +15,7 @@ from made_up import TIGHT, make_targets, make_text
 from spokeshave import DualLinearSVC
 from spokeshave.budget import working_set as rounds
 from spokeshave.budget.memory import GATHERED
+from spokeshave.budget.prior import add_prior
 from spokeshave.budget.shards import list_shards
 from spokeshave.budget.working_set import Setting, train_classes
 from spokeshave.kernels.descent import advance, judge
@@ -51,7 +52,9 @@ class Dataset:
         )
 
     def train(self, **options):
-        return train_classes(self.objective, self.set_up(**options))
+        setting = self.set_up(**options)
+        objective = add_prior(self.objective, setting.shards, setting.n_features)
+        return train_classes(objective, setting)
 
     def find_optimum(self):
         """Return the objective of each class as the solver in memory finds it."""
@@ -121,6 +124,32 @@ def test_the_gap_is_what_coefficients_and_duals_say(tmp_path, loss, most, capaci
     np.testing.assert_allclose(weights.intercept, intercept, atol=1e-9)
     np.testing.assert_allclose(weights.objective, primal)
     np.testing.assert_allclose(weights.gap, gap, atol=1e-9 * primal.max())
+    require_optimum(collection, weights)
+
+
+@LOSSES
+@KINDS
+@pytest.mark.parametrize("has_values", [True, False])
+@pytest.mark.parametrize("most", [250, 10**6], ids=["ranges", "one range"])
+def test_a_prior_has_the_optimum_in_memory(tmp_path, loss, kind, has_values, most):
+    X, y = make_targets(kind)
+    if not has_values:
+        X = make_text(2 if kind == "binary" else 3, is_binary=True)[0]
+    options = {"loss": loss, "prior": "bns", "prior_strength": 0.7}
+    collection = Dataset(tmp_path, X, y, has_values=has_values, **options)
+    require_optimum(collection, collection.train(most=most))
+
+
+def test_a_killed_run_with_a_prior_goes_on_from_its_dual(tmp_path):
+    collection = Dataset(tmp_path, *make_text(2), prior="bns")
+    n_rounds = collection.train(capacity=FEW).n_rounds
+    (collection.training / "0.npz").unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        kill_after(patch, n_rounds - 2)
+        with pytest.raises(KeyboardInterrupt):
+            collection.train(capacity=FEW)
+    weights = collection.train(capacity=FEW)
+    assert weights.n_rounds < n_rounds / 2
     require_optimum(collection, weights)
 
 

@@ -173,30 +173,31 @@ def test_labels_of_test_documents_must_be_known(client, parts, tmp_path):
 
 def test_every_worker_has_kernels_that_were_compiled_before(client):
     said = []
-    warm_up_workers(client, is_text=True, has_values=False, say=said.append)
+    warm_up_workers(client, {"is_text": True, "has_values": False}, said.append)
     assert said == []
     assert all(n > 0 for n in client.run(lambda: warm_up.cache_info().currsize).values())
 
 
 @pytest.mark.parametrize("n_compiled", [0, 1])
 def test_what_takes_long_is_told_of(client, monkeypatch, n_compiled):
-    monkeypatch.setattr(fitting, "are_compiled", lambda is_text, has_values: bool(n_compiled))
+    monkeypatch.setattr(fitting, "are_compiled", lambda kind: bool(n_compiled))
     said = []
-    warm_up_workers(client, is_text=True, has_values=False, say=said.append)
+    warm_up_workers(client, {"is_text": True, "has_values": False}, said.append)
     assert said == [COMPILING] * (1 - n_compiled)
 
 
 def test_one_worker_of_a_host_comes_before_the_others(client, monkeypatch, tmp_path):
     log = tmp_path / "log"
 
-    def load(is_text, has_values):
+    def load(kind):
         for event in ("begins", "ends"):
             with log.open("a") as file:
-                file.write(f"{get_worker().address} {event} {is_text} {has_values}\n")
+                asked = " ".join(map(str, kind.values()))
+                file.write(f"{get_worker().address} {event} {asked}\n")
             sleep(0.05)
 
     monkeypatch.setattr(fitting, "load_kernels", load)
-    warm_up_workers(client, is_text=False, has_values=True, say=lambda sentence: None)
+    warm_up_workers(client, {"is_text": False, "has_values": True}, lambda sentence: None)
     events = [line.split() for line in log.read_text().splitlines()]
     assert len(events) == 4
     assert [event for _, event, *_ in events[:2]] == ["begins", "ends"]
@@ -206,5 +207,5 @@ def test_one_worker_of_a_host_comes_before_the_others(client, monkeypatch, tmp_p
 
 def test_a_worker_that_dies_is_not_waited_for(four, make_deadly):
     deadly = make_deadly(fitting, "load_kernels", at=2)
-    warm_up_workers(four, is_text=True, has_values=False, say=lambda sentence: None)
+    warm_up_workers(four, {"is_text": True, "has_values": False}, lambda sentence: None)
     assert deadly.has_killed

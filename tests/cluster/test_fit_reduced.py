@@ -110,6 +110,17 @@ def test_weights_are_those_of_one_machine_whatever_the_parts(client, dealt, weig
             np.testing.assert_array_equal(one, other)
 
 
+def test_a_prior_is_that_of_one_machine(client, dealt):
+    far, _ = cut(client, dealt[3], settings=Settings(prior="bns"))
+    coef, _ = read_weights(far.model)
+    X = show(far.model, "binary")
+    svc = DualLinearSVC(prior="bns", tol=1e-6, random_state=0).fit(X, COLLECTION.labels)
+    plain = DualLinearSVC(tol=1e-6, random_state=0).fit(X, COLLECTION.labels)
+    distance, other = (np.linalg.norm(coef - each.coef_) for each in (svc, plain))
+    assert distance < 0.1 * other
+    assert "bns, strength 1" in far.record.settings["prior of the weights"]
+
+
 def test_rounds_come_to_the_weights_of_one_machine_whatever_the_parts(client, dealt, no_room):
     names = set()
     for parts in dealt.values():

@@ -6,14 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
 
 from made_parts import make_collection
 from spokeshave.budget.row_batches import Batch, Classes
 from spokeshave.budget.shards import make_block
 from spokeshave.budget.working_set import Objective, pick
 from spokeshave.cluster.client import submit
-from spokeshave.cluster.fit_reduced import join_blocks, train_share
+from spokeshave.cluster.fit_reduced import count_variance, join_blocks, train_share
 from spokeshave.cluster.spill import add_folder, remove_folder, spill, spilling
 from spokeshave.cluster.working_set import (
     Setting,
@@ -23,6 +25,7 @@ from spokeshave.cluster.working_set import (
     train_in_rounds,
 )
 from spokeshave.kernels.descent import Task, add_up, measure, score
+from spokeshave.svm.prior import compute_variance
 from spokeshave.svm.solver import Stop
 from spokeshave.text.vectorizer import DocumentVectorizer
 
@@ -69,6 +72,7 @@ def train(
     n_at_once=2,
     say=lambda sentence: None,
     capacity=CAPACITY,
+    variance=None,
 ):
     """Train on documents in so many blocks, in rounds."""
     blocks = split(documents, n_blocks)
@@ -76,7 +80,8 @@ def train(
     with spilling(client) as folder:
         futures = [submit(client, spill, folder, block) for block in blocks]
         setting = Setting(documents[0].shape[1], stop, 0, capacity, folder, n_at_once)
-        return train_in_rounds(client, futures, sizes, objective, setting, lambda share: None, say)
+        options = objective, setting, lambda share: None, say
+        return train_in_rounds(client, futures, sizes, *options, variance)
 
 
 def make_objective(ridge=0.0):
@@ -111,6 +116,7 @@ def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n
     coef, intercept, primal, gap = train_share(
         whole,
         objective,
+        None,
         Stop(1e-8, 10_000),
         0,
         np.arange(N_CLASSES),
@@ -122,6 +128,25 @@ def test_rounds_come_to_the_optimum_of_all_documents(client, documents, ridge, n
     distance = np.hypot(np.linalg.norm(weights.coef - coef, axis=1), weights.intercept - intercept)
     most = np.sqrt(2 * weights.gap) + np.sqrt(2 * gap)  # as the objective is that convex
     assert (distance <= most + 1e-9).all()
+
+
+def test_a_prior_is_that_of_all_documents(client, documents):
+    objective, stop = make_objective()._replace(prior_strength=1.0), Stop(1e-4, 200)
+    n_features = documents[0].shape[1]
+    with spilling(client) as folder:
+        futures = [submit(client, spill, folder, block) for block in split(documents, 3)]
+        variance = count_variance(client, futures, objective, n_features)
+        weights = train(client, documents, 7, objective, stop, variance=variance)
+        whole = submit(client, join_blocks, futures).result()
+        variance = variance.result()
+    X, classes = normalize(documents[0].astype(float)), np.array(documents[1])
+    indicator = sparse.csc_matrix(classes[:, None] == [f"class {k}" for k in range(N_CLASSES)])
+    expected = compute_variance("bns", 1.0, X, indicator, np.ones(X.shape[0]))
+    np.testing.assert_allclose(variance, expected, rtol=1e-4)
+    exact = Stop(1e-8, 10_000), 0, np.arange(N_CLASSES), n_features
+    coef, _, primal, _ = train_share(whole, objective, variance, *exact)
+    np.testing.assert_allclose(weights.objective, primal, rtol=1.01 * stop.tol)
+    np.testing.assert_allclose(weights.coef, coef, atol=0.1)
 
 
 @pytest.mark.parametrize("capacity", [1, CAPACITY // 4, 10 * CAPACITY], ids=["none", "some", "all"])

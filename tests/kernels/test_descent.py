@@ -75,17 +75,27 @@ def descend(dense, y, weight, box, ridge, bias, n_passes, seed):
 
 
 @LOSSES
-@pytest.mark.parametrize("bias", [0.0, 1.0, 4.0])
-def test_sweep_equals_plain_descent_in_every_lane(rng, costs, bias):
+@pytest.mark.parametrize(
+    ("bias", "has_prior"), [(0.0, False), (1.0, False), (4.0, False), (0.0, True), (1.0, True)]
+)
+def test_sweep_equals_plain_descent_in_every_lane(rng, costs, bias, has_prior):
     dense, _, weight = make_problem(rng)
     n, d = dense.shape
     Y = rng.choice([-1, 1], size=(n, LANES)).astype(np.int8)
     box, ridge = (np.repeat(c[:, None], LANES, axis=1).astype(np.float32) for c in costs)
     beta, margins = np.zeros((2, n, LANES), np.float32)
     W, b = np.zeros((d, LANES), np.float32), np.zeros(LANES, np.float32)
-    sweep(make_rows(dense, weight), Y, box, ridge, bias, beta, W, b, margins, 3, 5)
+    variance = squared_length = None
+    deviation = np.ones((d, LANES))
+    if has_prior:
+        deviation = rng.random((d, LANES)) * 2
+        variance = (deviation**2).astype(np.float32)
+        squared_length = (dense**2 @ deviation**2).astype(np.float32)
+    rows = make_rows(dense, weight)
+    sweep(rows, Y, box, ridge, bias, beta, W, b, margins, 3, 5, variance, squared_length)
     for k in range(LANES):
-        expected = descend(dense, Y[:, k], weight, *costs, bias, 3, 5)
+        expected = descend(dense * deviation[:, k], Y[:, k], weight, *costs, bias, 3, 5)
+        expected = expected[0], expected[1] * deviation[:, k], expected[2]
         for found, wanted in zip((beta[:, k], W[:, k], b[k]), expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
@@ -99,7 +109,8 @@ def test_a_lane_of_box_zero_stays_at_rest(rng):
     W, b = np.zeros((d, LANES), np.float32), np.zeros(LANES, np.float32)
     Y = np.ones((n, LANES), np.int8)
     no_ridge = np.zeros((2, LANES), np.float32)
-    sweep(make_rows(dense, weight), Y, box, no_ridge, 1.0, beta, W, b, margins, 2, 0)
+    rows = make_rows(dense, weight)
+    sweep(rows, Y, box, no_ridge, 1.0, beta, W, b, margins, 2, 0, None, None)
     assert not beta[:, 3].any()
     assert not W[:, 3].any()
     assert beta[:, 4].any()

@@ -15,8 +15,8 @@ def call_sum(W, indices, data, start, stop, out):
 
 
 @numba.njit
-def call_add(W, indices, data, start, stop, step):
-    add_to_rows(W, indices, data, start, stop, step)
+def call_add(W, indices, data, start, stop, step, variance):
+    add_to_rows(W, indices, data, start, stop, step, variance)
 
 
 @pytest.fixture(params=[np.float32, np.float64])
@@ -41,13 +41,16 @@ def test_sum_rows(problem, start, stop):
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("has_variance", [False, True])
 @pytest.mark.parametrize(("start", "stop"), [(0, 6), (1, 4), (2, 2)])
-def test_add_to_rows(problem, rng, start, stop):
+def test_add_to_rows(problem, rng, start, stop, has_variance):
     W, indices, data = problem
+    variance = rng.random(W.shape).astype(W.dtype) if has_variance else None
     step = rng.normal(size=LANES).astype(W.dtype)
     values = np.ones(6) if data is None else data
     expected = W.copy()
     for p in range(start, stop):  # feature 3 stands twice: both steps count
-        expected[indices[p]] += (values[p] * step).astype(W.dtype)
-    call_add(W, indices, data, start, stop, step)
+        term = values[p] * step * (variance[indices[p]] if has_variance else 1)
+        expected[indices[p]] += term.astype(W.dtype)
+    call_add(W, indices, data, start, stop, step, variance)
     np.testing.assert_allclose(W, expected, rtol=1e-5, atol=1e-6)

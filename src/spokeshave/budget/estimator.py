@@ -309,6 +309,8 @@ def _run(
 ) -> None:
     request = make_request(svc, stream, norm)
     kind = {"is_text": request.is_text, "has_values": request.has_values}
+    if request.has_prior:
+        kind["has_prior"] = True
     if not is_compiled(exercise, **kind):
         say("kernels are compiled first; that takes a minute, once")
     warm_up(exercise, **kind)
@@ -341,6 +343,11 @@ def _check_svc(svc: BudgetedSVC) -> DualLinearSVC:
             "estimator must have a regularised intercept or none: a free one needs documents "
             "in memory. Got fit_intercept='free'; use True."
         )
+    if found.prior is not None and not isinstance(found.prior, str):
+        raise ValueError(
+            "estimator must have prior=None or 'bns': the features of an array are not known "
+            "before they are chosen. Got an array instead."
+        )
     tolerance: Any = svc.tolerance
     if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < 1:
         raise ValueError(f"tolerance must be from 0 to below 1. Got {svc.tolerance!r} instead.")
@@ -360,7 +367,8 @@ def make_request(svc: BudgetedSVC, stream: Any, norm: str | None) -> Request:
         sizes = np.array([counts.class_counts[name] for name in names.tolist()], float)
         labels = stream.classes[names] if isinstance(stream, MatrixStream) else names
         prices = compute_costs(estimator, labels, sizes, counts.n_documents, stream.is_multilabel)
-        return Objective(*prices, codes)
+        strength = None if estimator.prior is None else float(estimator.prior_strength)
+        return Objective(*prices, codes, strength)
 
     return Request(
         memory=parse_size(svc.memory),
@@ -380,6 +388,7 @@ def make_request(svc: BudgetedSVC, stream: Any, norm: str | None) -> Request:
         seed=int(check_random_state(seed).randint(2**31)),
         n_jobs=svc.n_jobs,
         class_names=getattr(stream, "class_names", ()),
+        has_prior=estimator.prior is not None,
     )
 
 

@@ -98,7 +98,8 @@ class Costs(NamedTuple):
     """Bytes of a cell, a row and a feature while a model is trained.
 
     ``n_rows`` counts the classes that are trained: one for two classes. ``n_threads`` of them are
-    trained at a time.
+    trained at a time. A prior of the weights takes counts and variances of each class, and the
+    squared lengths of documents.
 
     Examples
     --------
@@ -109,6 +110,7 @@ class Costs(NamedTuple):
     n_rows: int
     n_threads: int
     has_values: bool
+    has_prior: bool = False
 
     @property
     def n_busy(self) -> int:
@@ -123,19 +125,19 @@ class Costs(NamedTuple):
     @property
     def row(self) -> int:
         """Bytes of a document while classes are trained one by one."""
-        return ROW + self.n_busy * DESCENT
+        return ROW + self.n_busy * (DESCENT + 8 * self.has_prior)
 
     @property
     def swept_row(self) -> int:
         """Bytes of a document while classes share their first sweeps."""
-        return self.row + self.n_busy * SWEEP
+        return self.row + self.n_busy * (SWEEP + LANES * 4 * self.has_prior)
 
     @property
     def feature(self) -> int:
         """Bytes of a feature: a weight per class, and one per class being trained."""
-        return WEIGHT * (self.n_rows + self.n_busy)
+        return WEIGHT * (self.n_rows + self.n_busy) + 2 * VALUE * self.n_rows * self.has_prior
 
     @property
     def swept_feature(self) -> int:
         """Bytes of a feature while classes share their first sweeps."""
-        return self.feature + self.n_busy * LANES * 4
+        return self.feature + self.n_busy * LANES * 4 * (1 + 2 * self.has_prior)

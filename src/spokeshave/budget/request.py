@@ -62,6 +62,7 @@ class Request:
     seed: int
     n_jobs: int | None
     class_names: Sequence[Any] = ()  # known in advance, even if no document is of them
+    has_prior: bool = False  # of the weights, by Bi-Normal Separation
 
     @property
     def n_threads(self) -> int:

@@ -23,6 +23,7 @@ from spokeshave.budget.memory import (
     measure_resident,
 )
 from spokeshave.budget.plan import Cut, Plan, measure_disk
+from spokeshave.budget.prior import add_prior
 from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.row_batches import Classes, chain_checksums, map_ahead
 from spokeshave.budget.sample import (
@@ -226,8 +227,9 @@ def _train(
         share = free // SHARD_PART
         capacity = free - share
         most_cells = max(1, most_cells * share // (n_bytes * costs.n_busy))
+    shards = list_shards(folder, request.norm, most_cells)
     setting = Setting(
-        shards=list_shards(folder, request.norm, most_cells),
+        shards=shards,
         capacity=capacity,
         folder=work.find("training"),
         n_features=n_features,
@@ -237,4 +239,4 @@ def _train(
         report=watch.reach,
     )
     with work.naming_errors():
-        return train_classes(objective, setting)
+        return train_classes(add_prior(objective, shards, n_features), setting)

@@ -46,8 +46,9 @@ class Sample:
     It does not depend on how the stream is divided into batches. A tenth of it, ``validation``, is
     set apart. Documents with keys below ``highest`` are kept, which is their expected share.
 
-    ``limit`` is in bytes, and includes the memory to train a ranker with ``n_threads``. ``words``
-    numbers the words; it is None if features have numbers already.
+    ``limit`` is in bytes, and includes the memory to train a ranker with ``n_threads``, and with a
+    prior of the weights if it has one. ``words`` numbers the words; it is None if features have
+    numbers already.
     """
 
     def __init__(
@@ -58,8 +59,9 @@ class Sample:
         has_values: bool,
         words: WordIndex | None,
         n_threads: int,
+        has_prior: bool = False,
     ) -> None:
-        self.limit, self.seed = limit, seed
+        self.limit, self.seed, self.has_prior = limit, seed, has_prior
         self.has_values, self.words, self.n_threads = has_values, words, n_threads
         most = min(limit, measure_installed() // 2)  # the budget may exceed what is installed
         capacity = max(most // (8 if has_values else 4), 1024)
@@ -93,7 +95,7 @@ class Sample:
 
     def estimate(self, n_classes: int) -> int:
         """Return the bytes of the sample, including the memory to train a ranker on it."""
-        costs = Costs(n_classes, self.n_threads, self.has_values)
+        costs = Costs(n_classes, self.n_threads, self.has_values, self.has_prior)
         if self.words is None:
             n_features, numbers = float(self._is_used.sum()), COLUMN * self.n_features
         else:
@@ -249,6 +251,7 @@ def make_sample(request: Request, memory: AvailableMemory) -> Sample:
         has_values=request.has_values,
         words=WordIndex() if request.is_text else None,
         n_threads=request.n_threads,
+        has_prior=request.has_prior,
     )
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from spokeshave.budget.memory import AvailableMemory, Costs, give_back
 from spokeshave.budget.plan import Cut, Plan, count_affordable, count_fitting, make_plan
+from spokeshave.budget.prior import count_rows, find_variance
 from spokeshave.budget.request import Request
 from spokeshave.budget.sample import FirstPass, Sample
 from spokeshave.budget.shards import make_rows
@@ -54,7 +55,7 @@ def pose(first: FirstPass, request: Request, memory: AvailableMemory, n_threads:
     """Return the problem to solve, given the results of the first pass."""
     names, codes = first.classes.rank(request.is_multilabel)
     objective = request.svm(names, codes, first.counts)
-    costs = Costs(len(codes), n_threads, request.has_values)
+    costs = Costs(len(codes), n_threads, request.has_values, request.has_prior)
     return Posed(names, objective, costs, make_plan(first.counts, first.sample, memory, costs))
 
 
@@ -229,11 +230,23 @@ class Ranker:
     def _train(self, sample: Sample, n_features: int) -> Solution:
         rows = self._make_rows(sample.train)
         empty = sparse.csr_matrix((rows.scale.size, n_features))
-        box, ridge, bias, _ = self.objective
-        problem = Problem(empty, self._indicate(sample.train), rows.weight, box, ridge, bias)
+        box, ridge, bias = self.objective[:3]
+        indicator = self._indicate(sample.train)
+        variance = self._find_variance(rows, indicator, n_features)
+        problem = Problem(empty, indicator, rows.weight, box, ridge, bias, variance)
         rank = np.arange(n_features, dtype=np.uint32)
         stop, seed, n_jobs = self.request.stop, self.request.seed, self.request.n_jobs
         return solve_rows(rows, rank, problem, stop, seed=seed, n_jobs=n_jobs, keep_dual=False)
+
+    def _find_variance(
+        self, rows: Rows, indicator: sparse.csc_matrix, n_features: int
+    ) -> NDArray[np.float32] | None:
+        """Return the prior variances of the weights, from the documents of the sample."""
+        if self.objective.prior_strength is None:
+            return None
+        labels, wanted = indicator.tocsr(), np.arange(indicator.shape[1])
+        counts = count_rows(rows, labels.indptr, labels.indices, wanted, n_features)
+        return find_variance(counts, self.objective.prior_strength)
 
     def _score(self, sample: Sample, solution: Solution, n_features: int) -> NDArray[np.float64]:
         """Return the largest score of each feature in any class."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from spokeshave.budget.memory import AvailableMemory
+from spokeshave.budget.prior import add_prior
 from spokeshave.budget.request import Request
 from spokeshave.budget.run import run
 from spokeshave.budget.shards import list_shards
@@ -24,13 +26,14 @@ from spokeshave.utils.timing import Stopwatch
 N_CLASSES = 5  # enough for the sweeps over several classes at once
 
 
-def exercise(*, is_text: bool, has_values: bool) -> None:
-    """Run every kernel on a few documents; `has_values` is whether rows are not binary."""
+def exercise(*, is_text: bool, has_values: bool, has_prior: bool = False) -> None:
+    """Run every kernel on a few documents; ``has_values`` is whether rows are not binary."""
+    pose = partial(_pose, strength=1.0 if has_prior else None)
     request = Request(
         memory=1 << 50,
         is_text=is_text,
         is_multilabel=False,
-        svm=_pose,
+        svm=pose,
         stop=Stop(0.1, 20),
         by="normal",
         nonzeros_per_document=3.0,
@@ -43,14 +46,15 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
         strip_markup=False,
         seed=0,
         n_jobs=1,
+        has_prior=has_prior,
     )
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         work, memory = WorkFolder(Path(folder, "work"), {}), AvailableMemory(10_000_000, 0)
         found = run(_Few(is_text), request, work, Stopwatch(), lambda sentence: None, memory)
         shards = list_shards(Path(folder, "work", "reduced"), "l2", 20)
-        objective = _pose(None, np.arange(N_CLASSES), None)
         n_features = len(found.features)
+        objective = add_prior(pose(None, np.arange(N_CLASSES), None), shards, n_features)
         setting = Setting(
             *(shards, 1000, Path(folder, "training"), n_features, Stop(1e-9, 3), 0, 1),
             lambda share: None,
@@ -58,8 +62,8 @@ def exercise(*, is_text: bool, has_values: bool) -> None:
         train_classes(objective, setting)
 
 
-def _pose(names: Any, codes: Any, counts: Any) -> Objective:
-    return Objective(np.ones((len(codes), 2)), np.zeros((len(codes), 2)), 1.0, codes)
+def _pose(names: Any, codes: Any, counts: Any, strength: float | None) -> Objective:
+    return Objective(np.ones((len(codes), 2)), np.zeros((len(codes), 2)), 1.0, codes, strength)
 
 
 class _Few:

@@ -28,7 +28,7 @@ from spokeshave.budget.row_batches import to_offsets
 from spokeshave.budget.shards import Block, Shard
 from spokeshave.budget.store import Growing
 from spokeshave.kernels.descent import Task, add_up, advance, judge, polish, score
-from spokeshave.kernels.rows import Rows, gather_rows
+from spokeshave.kernels.rows import Rows, gather_rows, set_prior
 from spokeshave.svm.solver import Stop, warn_if_stopped_early
 
 PIECE = 1 << 17  # entries of a dual written at a time
@@ -38,13 +38,21 @@ SWEEPS = 100  # most sweeps over the gathered documents in a round
 class Objective(NamedTuple):
     """The problem of ``kernels.descent`` per class: costs of errors (negative, positive), bias.
 
-    ``codes`` are the class codes of the rows of weights.
+    ``codes`` are the class codes of the rows of weights. With a ``prior_strength`` the weights have
+    a prior by Bi-Normal Separation. Its ``variance`` (classes x features) is set when the features
+    are known.
     """
 
     box: NDArray[np.float64]
     ridge: NDArray[np.float64]
     bias: float
     codes: NDArray[np.intp]
+    prior_strength: float | None = None
+    variance: NDArray[np.float32] | None = None
+
+    def add_prior(self, k: int, rows: Rows) -> Rows:
+        """Return rows with the prior of the weights of one class."""
+        return rows if self.variance is None else set_prior(rows, self.variance[k])
 
     def pose(self, k: int, y: NDArray[np.int8]) -> Task:
         """Return the problem of one class, given its targets."""
@@ -125,7 +133,7 @@ def train_here(
     task = objective.pose(k, block.find_class(int(objective.codes[k])))
     beta, margins = np.zeros((2, block.n_documents))
     b, _, primal, gap = polish(
-        *(block.rows, task, objective.bias, beta, w, 0.0, margins),
+        *(objective.add_prior(k, block.rows), task, objective.bias, beta, w, 0.0, margins),
         *(stop.tol, stop.max_passes, seed + k),
     )
     return ClassResult(b, primal, gap, 0)
@@ -141,7 +149,7 @@ def _train_in_rounds(
             w[:] = saved["w"]
             return ClassResult(*saved["result"].tolist())
     dual = Dual(setting.folder / f"{k}.dual", sum(map(len, setting.shards)))
-    b = _restore_weights(objective, setting, dual, w)
+    b = _restore_weights(objective, setting, k, dual, w)
     random = np.random.default_rng([setting.seed, k])
     n_rounds = 0
     while True:
@@ -195,14 +203,15 @@ class Dual:
 
 
 def _restore_weights(
-    objective: Objective, setting: Setting, dual: Dual, w: NDArray[np.float64]
+    objective: Objective, setting: Setting, k: int, dual: Dual, w: NDArray[np.float64]
 ) -> float:
     """Compute the weights and return the intercept of a dual left by an earlier run."""
     b = 0.0
     if not dual.is_new:
         for shard in setting.shards:
             with shard.open() as block:
-                b += add_up(block.rows, objective.bias, dual.map(shard.documents), w)
+                rows = objective.add_prior(k, block.rows)
+                b += add_up(rows, objective.bias, dual.map(shard.documents), w)
     return b
 
 
@@ -302,8 +311,10 @@ def pick(
         values = None if rows.data is None else np.empty(ends[-1], rows.data.dtype)
         cells = np.empty(ends[-1], np.uint32), values
     gather_rows(rows.indptr, rows.indices, rows.data, chosen, *cells)
-    scales = (each[chosen] for each in (rows.scale, rows.squared_length, rows.weight))
-    copied = Rows(ends.astype(np.uint64), *cells, *scales)
+    scale, squared_length, weight = (
+        each[chosen] for each in (rows.scale, rows.squared_length, rows.weight)
+    )
+    copied = Rows(ends.astype(np.uint64), *cells, scale, squared_length, weight)
     return Picked(copied, y[chosen], beta[chosen], margins[chosen])
 
 
@@ -319,7 +330,8 @@ def descend(
     """Run coordinate descent on documents, changing ``w`` and their duals; return the intercept."""
     task = objective.pose(k, picked.y)
     intercept: float = advance(
-        *(picked.rows, task, objective.bias, picked.beta, w, b, picked.margins),
+        *(objective.add_prior(k, picked.rows), task, objective.bias),
+        *(picked.beta, w, b, picked.margins),
         *(target, SWEEPS, seed),
     )
     return intercept

@@ -15,6 +15,8 @@ CRITERIA = (
 AGAINST = ("features", "sparsity")
 MEASURES = ("best_f1", "f1", "auc", "accuracy", "precision_at_20")
 WEIGHTINGS = ("binary", "counts", "tfidf")
+LOSSES = ("hinge", "squared_hinge")
+PRIORS = ("none", "bns")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "svmlight", "arff", "folders", "reuters")
 PREDICTED = ("text", "csv", "tsv", "jsonl", "parquet", "svmlight", "arff")
 WRITTEN = ("csv", "tsv", "jsonl", "parquet")
@@ -151,6 +153,25 @@ Cost = Annotated[
         help="Cost of a training error, or 'auto' to choose it by cross-validation.",
         rich_help_panel=JOB,
     ),
+]
+Loss = Annotated[
+    str,
+    typer.Option(
+        help="Loss of a training error: hinge or squared_hinge.",
+        autocompletion=lambda: list(LOSSES),
+        rich_help_panel=JOB,
+    ),
+]
+Prior = Annotated[
+    str,
+    typer.Option(
+        help="Prior of the weights: none, or bns, which prefers features that separate the class.",
+        autocompletion=lambda: list(PRIORS),
+        rich_help_panel=JOB,
+    ),
+]
+PriorStrength = Annotated[
+    float, typer.Option(help="Strength of the prior; 0 is none.", rich_help_panel=JOB)
 ]
 FixedCost = Annotated[
     float, typer.Option("--C", "-C", help="Cost of a training error.", rich_help_panel=JOB)

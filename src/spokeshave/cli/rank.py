@@ -23,6 +23,9 @@ def rank(
     top: options.Top = 10,
     of_class: options.OfClass = None,
     C: options.Cost = "1",
+    loss: options.Loss = "hinge",
+    prior: options.Prior = "none",
+    prior_strength: options.PriorStrength = 1.0,
     weighting: options.Weighting = "binary",
     min_df: options.MinDf = 2,
     format: options.Format = None,
@@ -42,7 +45,15 @@ def rank(
     """
     printer = Printer(as_json, quiet)
     settings = make_settings(
-        by=by, C=C, weighting=weighting, min_df=min_df, seed=seed, n_jobs=n_jobs
+        by=by,
+        C=C,
+        loss=loss,
+        prior=prior,
+        prior_strength=prior_strength,
+        weighting=weighting,
+        min_df=min_df,
+        seed=seed,
+        n_jobs=n_jobs,
     )
     reading = ReadOptions(
         source, text, label, label_separator, format, encoding, under, skip_bad_rows

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spokeshave.cli.options import AGAINST, CRITERIA, MEASURES, METHODS, WEIGHTINGS
+from spokeshave.cli.options import (
+    AGAINST,
+    CRITERIA,
+    LOSSES,
+    MEASURES,
+    METHODS,
+    PRIORS,
+    WEIGHTINGS,
+)
 
 if TYPE_CHECKING:
     from spokeshave.jobs.settings import Settings
@@ -186,9 +194,24 @@ def parse_cost(value: str | float) -> float | str:
     return number
 
 
+def parse_prior(value: str) -> str | None:
+    """Return the prior of the weights, None for "none"."""
+    return None if check_choice("--prior", value, PRIORS) == "none" else value
+
+
+def check_strength(value: float) -> float:
+    """Return the strength of a prior, or raise."""
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"--prior-strength must not be negative. Got {value:g} instead.")
+    return value
+
+
 CHECKS: dict[str, Any] = {
     "by": lambda value: check_choice("--by", value, CRITERIA),
     "C": parse_cost,
+    "loss": lambda value: check_choice("--loss", value, LOSSES),
+    "prior": parse_prior,
+    "prior_strength": check_strength,
     "measure": lambda value: check_choice("--measure", value, MEASURES),
     "tolerance": check_tolerance,
     "hold_out": check_share,

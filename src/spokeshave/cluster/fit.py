@@ -52,21 +52,17 @@ from spokeshave.utils.timing import Stopwatch
 COMPILING = "kernels are compiled first, once on each host"
 
 
-def warm_up_workers(
-    client: Client, *, is_text: bool, has_values: bool, say: Callable[[str], None]
-) -> None:
-    """Compile and load the kernels of a run on all workers."""
+def warm_up_workers(client: Client, kind: dict[str, bool], say: Callable[[str], None]) -> None:
+    """Compile and load the kernels of a run on all workers; ``kind`` has options of `exercise`."""
     by_host: dict[str, list[str]] = {}
     for address, worker in list_workers(client).items():
         by_host.setdefault(worker["host"], []).append(address)
     first = [addresses[0] for addresses in by_host.values()]
     others = [address for addresses in by_host.values() for address in addresses[1:]]
 
-    def ask(function: Callable[[bool, bool], Any], addresses: list[str]) -> list[Any]:
+    def ask(function: Callable[[dict[str, bool]], Any], addresses: list[str]) -> list[Any]:
         how = {"allow_other_workers": True}  # a worker may die before it answers
-        return collect(
-            [submit(client, function, is_text, has_values, workers=[a], **how) for a in addresses]
-        )
+        return collect([submit(client, function, kind, workers=[a], **how) for a in addresses])
 
     if not all(ask(are_compiled, first)):
         say(COMPILING)
@@ -74,14 +70,14 @@ def warm_up_workers(
     ask(load_kernels, others)
 
 
-def are_compiled(is_text: bool, has_values: bool) -> bool:
+def are_compiled(kind: dict[str, bool]) -> bool:
     """Return whether the kernels of a run are compiled on the host of this worker."""
-    return is_compiled(exercise, is_text=is_text, has_values=has_values)
+    return is_compiled(exercise, **kind)
 
 
-def load_kernels(is_text: bool, has_values: bool) -> None:
+def load_kernels(kind: dict[str, bool]) -> None:
     """Load the kernels of a run in this worker, and compile them first if necessary."""
-    warm_up(exercise, is_text=is_text, has_values=has_values)
+    warm_up(exercise, **kind)
 
 
 def fit_on_cluster(
@@ -146,8 +142,10 @@ def fit_on_cluster(
     for guess in train.guesses:
         say(f"{train.name}: {guess}")
     given_test = None if test is None else open_parts(client, test, **columns, **options)
-    is_text, has_values = train.kind.is_text, _have_values(train, settings)
-    warm_up_workers(client, is_text=is_text, has_values=has_values, say=say)
+    kind = {"is_text": train.kind.is_text, "has_values": _have_values(train, settings)}
+    if settings.prior is not None:
+        kind["has_prior"] = True
+    warm_up_workers(client, kind, say)
     held_out = None
     if given_test is None and settings.hold_out:
         held_out = hold_out(client, train, settings.hold_out, settings.seed)

@@ -20,6 +20,7 @@ from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.estimator import BudgetedSVC, find_vectorizer, make_request, set_result
 from spokeshave.budget.memory import MINIMUM, WEIGHT, AvailableMemory, Costs, find_reserve
 from spokeshave.budget.plan import Plan
+from spokeshave.budget.prior import PriorCounts, count_block, find_variance, merge_counts
 from spokeshave.budget.request import Request
 from spokeshave.budget.row_batches import Batch, Classes, join_batches, to_offsets
 from spokeshave.budget.run import Reduced, Result
@@ -29,7 +30,7 @@ from spokeshave.budget.shards import Block, make_block
 from spokeshave.budget.store import make_lookup
 from spokeshave.budget.working_set import Objective, Weights, train_here
 from spokeshave.cluster.blocks import Range, plan_blocks
-from spokeshave.cluster.client import Report, collect, list_workers, submit, wait
+from spokeshave.cluster.client import Report, collect, list_workers, merge, submit, wait
 from spokeshave.cluster.count import FREQUENCY, WORD, Counted, PrunedWords, Vocabulary
 from spokeshave.cluster.parts import FilePart, Kind, Parts, Reading, Side, read_range
 from spokeshave.cluster.spill import Spilled, join_arrays, spill, spilling
@@ -60,7 +61,7 @@ class Task(NamedTuple):
     @property
     def costs(self) -> Costs:
         """Bytes of a cell, a row and a feature in a worker."""
-        return Costs(len(self.names), 1, self.has_values)
+        return Costs(len(self.names), 1, self.has_values, self.request.has_prior)
 
     def encode(self, documents: Any, known: Any, idf: NDArray[np.float32] | None) -> Batch:
         """Return documents as rows of the known features, or of all if ``known`` is None."""
@@ -193,38 +194,57 @@ def train(
     """Train on all documents: in each worker if they fit, and otherwise in rounds over all."""
     n_classes, free = len(objective.codes), task.memory.free
     n_documents, n_nonzeros = (sum(each) for each in zip(*sizes, strict=True))
-    costs = Costs(n_classes, 1, task.has_values)
+    costs = Costs(n_classes, 1, task.has_values, task.request.has_prior)
     needed = n_nonzeros * costs.cell + n_documents * costs.row + n_features * costs.feature
     n_workers = sum(worker["nthreads"] for worker in list_workers(client).values())
     stop, seed = task.request.stop, task.request.seed
+    variance = count_variance(client, blocks, objective, n_features)
     if needed <= free:
         return _train_in_each(
-            client, blocks, objective, stop, seed, n_features, min(n_workers, n_classes), report
+            client, blocks, objective, variance, stop, seed, n_features, n_workers, report
         )
     say("the documents do not fit in one worker: training goes in rounds over all")
     n_fitting = free // HALF // (WEIGHT * n_features * LANES) * LANES
     n_at_once = max(LANES, min(max(n_workers, AT_ONCE), n_fitting))
     setting = Setting(n_features, stop, seed, free, shelf, n_at_once)
     shares = [size.n_nonzeros for size in sizes]
-    return train_in_rounds(client, blocks, shares, objective, setting, report, say)
+    return train_in_rounds(client, blocks, shares, objective, setting, report, say, variance)
+
+
+def count_variance(
+    client: Client, blocks: list[Future], objective: Objective, n_features: int
+) -> Future | None:
+    """Return the prior variances of the weights, from all documents; they stay on a worker."""
+    strength = objective.prior_strength
+    if strength is None:
+        return None
+    counts = [submit(client, count_pieces, block, objective.codes, n_features) for block in blocks]
+    return submit(client, find_variance, merge(client, merge_counts, counts), strength)
+
+
+def count_pieces(block: Spilled, codes: NDArray[np.intp], n_features: int) -> PriorCounts:
+    """Count the documents of each class that have each feature, in all pieces of a block."""
+    return merge_counts([count_block(piece, codes, n_features) for piece in block])
 
 
 def _train_in_each(
     client: Client,
     blocks: list[Future],
     objective: Objective,
+    variance: Future | None,
     stop: Stop,
     seed: int,
     n_features: int,
-    n_shares: int,
+    n_workers: int,
     report: Report,
 ) -> Weights:
     """Train some of the classes on each worker, on all documents."""
     n_classes = len(objective.codes)
+    n_shares = min(n_workers, n_classes)
     whole = submit(client, join_blocks, blocks)
     shares = [np.arange(first, n_classes, n_shares) for first in range(n_shares)]
     tasks = [
-        submit(client, train_share, whole, objective, stop, seed, share, n_features)
+        submit(client, train_share, whole, objective, variance, stop, seed, share, n_features)
         for share in shares
     ]
     coef = np.empty((n_classes, n_features))
@@ -238,12 +258,14 @@ def _train_in_each(
 def train_share(
     block: Block,
     objective: Objective,
+    variance: NDArray[np.float32] | None,
     stop: Stop,
     seed: int,
     classes: NDArray[np.intp],
     n_features: int,
 ) -> tuple[Any, ...]:
     """Train some classes; return their weights, intercepts, objectives and gaps."""
+    objective = objective._replace(variance=variance)
     coef = np.zeros((classes.size, n_features))
     found = [
         train_here(objective, stop, seed, block, int(k), w)
@@ -479,7 +501,12 @@ def rank_sample(
     """Rank features on the documents drawn, and choose how many to keep."""
     request, memory, classes = task.request, task.memory, Classes(task.names)
     sample = Sample(
-        memory.free, seed=request.seed, has_values=task.has_values, words=None, n_threads=1
+        memory.free,
+        seed=request.seed,
+        has_values=task.has_values,
+        words=None,
+        n_threads=1,
+        has_prior=request.has_prior,
     )
     for part in drawn:
         for found in part:

@@ -17,11 +17,12 @@ from spokeshave.cluster.blocks import Block, Spread, list_classes
 from spokeshave.cluster.client import merge, submit
 from spokeshave.curves.cuts import check_cuts
 from spokeshave.curves.sparsity import SparsityCurve, check_rankings, trace_sparsity
-from spokeshave.ranking.criteria import COUNTED, Ranking, Sums, check_sign, score_sums, sum_for
+from spokeshave.ranking.criteria import COUNTED, Ranking, check_sign, score_sums, sum_for
 from spokeshave.ranking.pruning import count_documents
 from spokeshave.shaping.feature_shaper import FeatureShaper
 from spokeshave.shaping.levels import ValueCounts, find_levels
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
+from spokeshave.utils.sums import Sums
 from spokeshave.utils.validation import tidy
 
 FEATURE, VALUE, SET, COUNT = "feature", "value", "set", "count"

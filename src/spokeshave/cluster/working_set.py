@@ -87,10 +87,12 @@ def train_in_rounds(
     setting: Setting,
     report: Report,
     say: Callable[[str], None],
+    variance: Future | None = None,
 ) -> Weights:
     """Train every class on blocks of documents, given their nonzeros; some classes at a time.
 
-    The gap is measured over all documents in each round, reported, and used to stop.
+    The gap is measured over all documents in each round, reported, and used to stop. ``variance``
+    (classes x features) is that of the prior of the weights.
     """
     n_classes = len(objective.codes)
     coef, intercept = np.zeros((n_classes, setting.n_features)), np.zeros(n_classes)
@@ -99,7 +101,7 @@ def train_in_rounds(
     for first in range(0, n_classes, setting.n_at_once):
         group = list(range(first, min(first + setting.n_at_once, n_classes)))
         found, n_rounds = _train_group(
-            client, blocks, sizes, objective, setting, group, report, say
+            client, blocks, sizes, objective, setting, group, report, say, variance
         )
         for k, (normal, primal[k], gap[k]) in found.items():
             coef[k], intercept[k] = normal
@@ -117,6 +119,7 @@ def _train_group(
     group: list[int],
     report: Report,
     say: Callable[[str], None],
+    variance: Future | None,
 ) -> tuple[dict[int, tuple[Normal, float, float]], int]:
     """Train some classes side by side; return each with its objective and gap, and the rounds.
 
@@ -151,7 +154,7 @@ def _train_group(
         for k, step in steps.items():
             target = find_target(measured[k][0], stop)
             steps[k] = submit(
-                client, descend, picked[k], step, objective, k, target, setting, n_rounds
+                client, descend, picked[k], step, objective, k, target, setting, n_rounds, variance
             )
         del picked, step
     raise AssertionError("every class is done after the last round")
@@ -310,6 +313,7 @@ def descend(
     target: float,
     setting: Setting,
     n_rounds: int,
+    variance: NDArray[np.float32] | None = None,
 ) -> Spilled:
     """Descend on documents of all blocks; return the weights, then the duals of each block.
 
@@ -317,7 +321,7 @@ def descend(
     in each round, as descent on fixed groups stalls.
     """
     w, b = read_normal(step)
-    w = w.copy()
+    w, objective = w.copy(), objective._replace(variance=variance)
     random = np.random.default_rng((setting.seed, k, n_rounds))
     sizes = [sum(int(measure_gathered(piece.rows).sum()) for piece in each) for each in picked]
     groups = group_blocks(sizes, setting.capacity, random)

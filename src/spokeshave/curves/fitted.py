@@ -184,19 +184,19 @@ def _train_dual(
         warn_if_stopped_early(found.gap / found.objective, stop, stacklevel=5)
         coef, solved = found.coef, DualWeights(found.dual_coef, found.intercept)
     else:
-        coef = _rebuild_weights(X, solved.beta, problem.bias)
+        coef = _rebuild_weights(take_classes(problem, chosen), solved.beta)
     inside, dual = indicator[:, chosen], Dual(solved.beta, take_classes(problem, chosen), stop)
     return FittedClasses(X, inside, names[chosen], coef, solved.intercept, None, dual)
 
 
-def _rebuild_weights(
-    X: sparse.csr_matrix, beta: sparse.csr_matrix, bias: float
-) -> NDArray[np.float64]:
+def _rebuild_weights(problem: Problem, beta: sparse.csr_matrix) -> NDArray[np.float64]:
     """Return the weights (classes x features) of a dual solution."""
+    X, bias = problem.X, limit_bias(problem.bias)
     rows = make_rows(X.indptr, X.indices, X.data, np.ones(X.shape[0]))
     coef = np.empty((beta.shape[0], X.shape[1]))
     for k, weights in enumerate(coef):
-        rebuild(rows, limit_bias(bias), beta[[k]].toarray().ravel(), weights)
+        with_prior = rows._replace(variance=problem.take_variance(k))
+        rebuild(with_prior, bias, beta[[k]].toarray().ravel(), weights)
     return coef
 
 

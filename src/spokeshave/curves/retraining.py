@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.kernels.descent import Task, rebuild, score
-from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale
+from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale, set_prior
 from spokeshave.svm.solver import Stop, limit_bias, solve_class
 
 
@@ -63,15 +63,17 @@ def retrain(
     """Yield the optimum at each cut, the largest cut first.
 
     ``order`` holds the features of the class, best first, and ``beta`` is the dual to start from.
-    If ``unit``, documents are scaled to length one at each cut. Changes ``rows`` in place: pass a
-    copy.
+    If ``unit``, documents are scaled to length one at each cut. A prior of the ``rows`` stays the
+    same for the features that are kept. Changes ``rows`` in place: pass a copy.
     """
     features = np.arange(n_features, dtype=np.uint32)
     rank = np.full(n_features, n_features)
     rank[order] = np.arange(order.size)
-    beta, margins = beta.copy(), np.empty(beta.size)
+    beta, margins, variance = beta.copy(), np.empty(beta.size), rows.variance
     for end in ends[::-1]:
         features = _keep(rows, features, rank[features] < end, unit)
+        if variance is not None:
+            rows = set_prior(rows, variance[features])
         weights = np.zeros(features.size)
         if not path.warm:
             beta[:] = 0

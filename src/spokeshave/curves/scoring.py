@@ -145,13 +145,15 @@ def sum_support_vectors(
     """Return the sv set: the sum of the support vectors, masked and re-normalised at each cut."""
     n_cuts, n_features = cut.ends.size, fitted.X.shape[1]
     assert fitted.dual is not None
-    beta = fitted.dual.beta[k]
+    beta, variance = fitted.dual.beta[k], fitted.dual.problem.take_variance(k)
     bucket = np.full(n_features, n_cuts)
     kept = fitted.number[cut.order[: cut.ends[-1]]]
     bucket[kept] = np.repeat(np.arange(n_cuts), np.diff(cut.ends, prepend=0))
     for group, V in enumerate(by_lane):
         lane = np.clip(bucket - group * LANES, 0, LANES).astype(np.uint8)
         add_support_vectors(fitted.renumbered, beta.indices, beta.data, lane, unit, V)
+        if variance is not None:
+            V[fitted.number] *= variance[:, None]
     return Weights(by_lane, np.full(n_cuts, fitted.intercept[k]), np.full((2, n_cuts), np.nan))
 
 
@@ -163,8 +165,11 @@ def retrain_class(
     assert dual is not None
     y = (2 * fitted.indicator[:, [k]].toarray().ravel() - 1).astype(np.int8)
     task = Task(y, dual.problem.box[k], dual.problem.ridge[k])
+    rows, variance = copy_rows(fitted.renumbered), dual.problem.take_variance(k)
+    if variance is not None:
+        rows = rows._replace(variance=variance[np.argsort(fitted.number)])
     return retrain(
-        copy_rows(fitted.renumbered),
+        rows,
         fitted.X.shape[1],
         task,
         dual.problem.bias,

@@ -19,7 +19,7 @@ from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
 from spokeshave.jobs.dataset import DatasetInfo
-from spokeshave.jobs.fit import JobResult
+from spokeshave.jobs.fit import JobResult, make_svm
 from spokeshave.jobs.record import EvaluationRecord, ModelRecord, RunRecord, WordsRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import (
@@ -34,7 +34,7 @@ from spokeshave.jobs.summary import (
 )
 from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.model import Model
-from spokeshave.svm.estimator import DualLinearSVC, make_svc
+from spokeshave.svm.estimator import make_svc
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
@@ -122,7 +122,7 @@ def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
     """Return the estimator for a budget."""
     return BudgetedSVC(
         budget.memory,
-        estimator=DualLinearSVC(C=float(settings.C), loss=settings.loss),
+        estimator=make_svm(settings),
         vectorizer=DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df),
         nonzeros_per_document=budget.nonzeros_per_document,
         by=settings.by,

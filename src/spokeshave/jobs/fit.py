@@ -256,11 +256,21 @@ def find_fold(dataset: Dataset, seed: int, fold: int) -> tuple[Any, Any]:
     return train, test
 
 
+def make_svm(settings: Settings) -> DualLinearSVC:
+    """Return the SVM of a run; its C is the default if it has yet to be chosen."""
+    return DualLinearSVC(
+        1.0 if settings.C == "auto" else float(settings.C),
+        loss=settings.loss,
+        prior=settings.prior,
+        prior_strength=settings.prior_strength,
+    )
+
+
 def choose_svm(executor: Executor, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
     """Return the SVM of a run, with C chosen by cross-validation if it is "auto"."""
-    svc = DualLinearSVC(loss=settings.loss, n_jobs=executor.n_jobs, random_state=settings.seed)
+    svc = make_svm(settings)
+    svc.set_params(n_jobs=executor.n_jobs, random_state=settings.seed)
     if settings.C != "auto":
-        svc.set_params(C=settings.C)
         return svc
     watch.begin("choosing C")
     tasks = [(svc, settings.seed, fold) for fold in range(executor.info.n_folds)]

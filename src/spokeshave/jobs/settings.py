@@ -27,6 +27,10 @@ class Settings:
         The cost of a training error, or "auto" to choose it by cross-validation.
     loss : {"hinge", "squared_hinge"}
         The loss of the SVM.
+    prior : "bns" or None
+        The prior of the weights.
+    prior_strength : float
+        The strength of the prior.
     measure, average : str
         The measure that cuts are compared by.
     tolerance : float or None
@@ -51,6 +55,8 @@ class Settings:
     against: str = "features"
     C: float | str = 1.0
     loss: str = "hinge"
+    prior: str | None = None
+    prior_strength: float = 1.0
     measure: str = "best_f1"
     average: str = "macro"
     tolerance: float | None = None

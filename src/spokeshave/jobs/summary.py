@@ -368,6 +368,9 @@ def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
         "ranked by": settings.by,
         "C": f"{svc.C:g}{how}",
         "loss": settings.loss,
+        "prior of the weights": f"{svc.prior}, strength {svc.prior_strength:g}"
+        if svc.prior is not None
+        else "none",
         "value of a word": settings.weighting,
         "fewest documents of a word": str(settings.min_df),
     }

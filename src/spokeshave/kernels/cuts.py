@@ -137,7 +137,7 @@ def add_support_vectors(rows, documents, beta, bucket, unit, V):
                 squared_length += squares[c]
                 length = abs(rows.scale[i]) * np.sqrt(squared_length)
                 step[c] = step[c] / length if length > 0 else 0.0
-        add_to_rows(V, rows.indices, rows.data, start, stop, step)
+        add_to_rows(V, rows.indices, rows.data, start, stop, step, None)
     for j in range(bucket.size):
         for c in range(bucket[j]):
             V[j, c] = 0.0

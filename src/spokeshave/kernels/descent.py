@@ -6,7 +6,9 @@ The problem, for one class with targets y in {-1, +1} and costs c (LIBLINEAR's, 
     primal   min_w  1/2 |w|^2 + sum_i c_i loss(y_i f_i),     f_i = w.x_i + b
     dual     max_a  sum_i a_i - 1/2 |w|^2 - 1/2 sum_i r_i a_i^2,   0 <= a_i <= u_i
 
-with w = sum_i beta_i x_i and beta_i = y_i a_i. The hinge loss has box u = c and ridge r = 0; the
+with w = sum_i beta_i x_i and beta_i = y_i a_i. A prior of the weights replaces |w|^2 by
+sum_j w_j^2 / v_j with variances v_j (see ``Rows``); then w_j = v_j sum_i beta_i x_ij, and nothing
+else changes. The hinge loss has box u = c and ridge r = 0; the
 squared hinge has no box and r = 1 / (2c). The intercept is the weight of a constant feature. The
 square of its value is ``bias``, and b is its weight times its value: b = bias * sum_i beta_i.
 
@@ -48,11 +50,13 @@ class Task(NamedTuple):
 
 
 @compiled
-def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
+def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed, variance, squared_length):
     """Visit every document ``n_sweeps`` times for ``LANES`` classes at once, in float32.
 
-    Changes ``beta`` (documents x lanes), ``W`` (features x lanes) and ``b`` in place, and writes
-    to ``margins`` the scores of each document at its last visit. A lane of box 0 does not change.
+    ``variance`` (features x lanes) and ``squared_length`` (documents x lanes) are those of the
+    prior of each class; without a prior they are None. Changes ``beta`` (documents x lanes), ``W``
+    (features x lanes) and ``b`` in place, and writes to ``margins`` the scores of each document at
+    its last visit. A lane of box 0 does not change.
     """
     n = rows.scale.size
     order = np.arange(n).astype(np.uint32)
@@ -65,7 +69,6 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
         for i in order:
             start, stop = rows.indptr[i], rows.indptr[i + np.uint32(1)]
             scale, weight = np.float32(rows.scale[i]), np.float32(rows.weight[i])
-            curvature = np.float32(rows.squared_length[i]) + bias
             sum_rows(W, rows.indices, rows.data, start, stop, total)
             largest = np.float32(0)
             for k in range(LANES):
@@ -77,7 +80,8 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
                 sign = np.float32(y[i, k])
                 alpha = beta[i, k] * sign
                 gradient = sign * f - np.float32(1) + damping * alpha
-                new = min(max(alpha - gradient / (curvature + damping), np.float32(0)), upper)
+                curvature = _curvature(rows.squared_length, squared_length, i, k) + bias + damping
+                new = min(max(alpha - gradient / curvature, np.float32(0)), upper)
                 step[k] = (new - alpha) * sign
                 largest = max(largest, abs(step[k]))
             if largest > 0:
@@ -85,7 +89,16 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed):
                     beta[i, k] += step[k]
                     b[k] += step[k] * bias
                     step[k] *= scale
-                add_to_rows(W, rows.indices, rows.data, start, stop, step)
+                add_to_rows(W, rows.indices, rows.data, start, stop, step, variance)
+
+
+@compiled
+def _curvature(shared, by_lane, i, k):
+    """Return the squared length of document i for lane k."""
+    if by_lane is None:
+        return np.float32(shared[i])
+    else:  # noqa: RET505 (numba prunes this branch only where there is an else)
+        return by_lane[i, k]
 
 
 @compiled

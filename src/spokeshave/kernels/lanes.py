@@ -40,10 +40,11 @@ def sum_rows(typing_context, W, indices, data, start, stop, out):
 
 
 @intrinsic
-def add_to_rows(typing_context, W, indices, data, start, stop, step):
+def add_to_rows(typing_context, W, indices, data, start, stop, step, variance):
     """Add ``data[p] * step`` to ``W[indices[p]]`` for p in [start, stop), in place.
 
-    If ``data`` is None, every value is one.
+    If ``data`` is None, every value is one. Unless ``variance`` is None, each term is multiplied by
+    the same row of ``variance``, which has the shape of ``W``.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -51,14 +52,15 @@ def add_to_rows(typing_context, W, indices, data, start, stop, step):
         step_vector = rows.load(rows.vector_at(5))
 
         def step_row(p: Any, _: Any) -> None:
-            address = rows.address(p)
-            row = builder.fadd(rows.load(address), rows.term(step_vector, p), flags=_FAST)
-            rows.store(row, address)
+            address, term = rows.address(p), rows.term(step_vector, p)
+            if rows.arrays[6] is not None:
+                term = builder.fmul(term, rows.load(rows.address(p, 6)), flags=_FAST)
+            rows.store(builder.fadd(rows.load(address), term, flags=_FAST), address)
 
         _loop(builder, args[3], args[4], step_row)
         return context.get_dummy_value()
 
-    return types.void(W, indices, data, types.int64, types.int64, step), generate
+    return types.void(W, indices, data, types.int64, types.int64, step, variance), generate
 
 
 class _Rows:
@@ -75,9 +77,9 @@ class _Rows:
         self.number = context.get_data_type(signature.args[0].dtype)
         self.vector = ir.VectorType(self.number, LANES)
 
-    def address(self, p: Any) -> Any:
-        """Return the address of the row of W of the p-th nonzero."""
-        W, indices = self.arrays[:2]
+    def address(self, p: Any, argument: int = 0) -> Any:
+        """Return the address of the row of W, or of another argument, of the p-th nonzero."""
+        W, indices = self.arrays[argument], self.arrays[1]
         feature = self.builder.zext(self.builder.load(self.builder.gep(indices, [p])), _INDEX)
         offset = self.builder.mul(feature, ir.Constant(_INDEX, LANES))
         return self.builder.bitcast(self.builder.gep(W, [offset]), self.vector.as_pointer())

@@ -19,6 +19,10 @@ class Rows(NamedTuple):
     ``indices`` (uint32) are None if every row has all features: descent on a table of a few
     columns then takes a third of the time.
 
+    ``variance`` is that of the Gaussian prior of each weight, s_j^2, and None if it is 1. Descent
+    with it equals descent on features multiplied by s, but weights stay in the units of the rows.
+    Squared lengths are of the multiplied features.
+
     Positions and features are unsigned, so numba needs no test for a negative index. That makes
     loops over nonzeros a third faster.
     """
@@ -29,6 +33,7 @@ class Rows(NamedTuple):
     scale: NDArray[np.float64]
     squared_length: NDArray[np.float64]
     weight: NDArray[np.float64]
+    variance: NDArray[np.float32] | None = None
 
 
 def make_rows(
@@ -55,10 +60,24 @@ def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
 
 
 def copy_rows(rows: Rows) -> Rows:
-    """Return a copy that can be changed in place; it shares ``weight``, which never changes."""
+    """Return a copy that can be changed in place; ``weight`` and ``variance`` are shared."""
     data = None if rows.data is None else rows.data.copy()
-    scale, squared_length = rows.scale.copy(), rows.squared_length.copy()
-    return Rows(rows.indptr.copy(), rows.indices.copy(), data, scale, squared_length, rows.weight)
+    return rows._replace(
+        indptr=rows.indptr.copy(),
+        indices=rows.indices.copy(),
+        data=data,
+        scale=rows.scale.copy(),
+        squared_length=rows.squared_length.copy(),
+    )
+
+
+def set_prior(rows: Rows, variance: NDArray[np.float32] | None) -> Rows:
+    """Return rows with the prior variances of the weights; they share all other arrays."""
+    if variance is None:
+        return rows
+    squared_length = np.empty_like(rows.squared_length)
+    weigh_lengths(rows.indptr, rows.indices, rows.data, rows.scale, variance, squared_length)
+    return rows._replace(squared_length=squared_length, variance=variance)
 
 
 @compiled
@@ -84,6 +103,17 @@ def measure_length(indptr, data, squared_length):
 
 
 @compiled
+def weigh_lengths(indptr, indices, data, scale, variance, squared_length):
+    """Write the squared length of each row, with every square times ``variance``."""
+    for i in range(np.uint64(scale.size)):
+        start, total = indptr[i], 0.0
+        for p in range(start, indptr[i + np.uint64(1)]):
+            square = 1.0 if data is None else np.float64(data[p]) * np.float64(data[p])
+            total += square * np.float64(variance[_feature(indices, start, p)])
+        squared_length[i] = total * scale[i] * scale[i]
+
+
+@compiled
 def rescale(indptr, data, unit, scale, squared_length):
     """Write the squared length of each row; if ``unit``, first change its scale to length one."""
     for i in range(np.uint64(scale.size)):
@@ -106,12 +136,12 @@ def dot(rows, i, w):
 
 @compiled
 def add_row(rows, i, step, w):
-    """Add ``step`` times row i to ``w``, in place."""
+    """Add ``step`` times row i, times the variances if there are any, to ``w``, in place."""
     start, stop = rows.indptr[i], rows.indptr[i + 1]
-    _step_along(rows.indices, rows.data, start, stop, step * rows.scale[i], w)
+    _step_along(rows.indices, rows.data, rows.variance, start, stop, step * rows.scale[i], w)
 
 
-# ``indices`` and ``data`` are separate arguments so that numba prunes the tests for None when it
+# Fields that may be None are separate arguments so that numba prunes the tests for None when it
 # compiles.
 
 
@@ -127,12 +157,15 @@ def _weighted_sum(indices, data, start, stop, w):
 
 
 @compiled
-def _step_along(indices, data, start, stop, step, w):
+def _step_along(indices, data, variance, start, stop, step, w):
     for p in range(start, stop):
-        if data is None:
-            w[_feature(indices, start, p)] += step
-        else:
-            w[_feature(indices, start, p)] += step * data[p]
+        j = _feature(indices, start, p)
+        change = step
+        if data is not None:
+            change *= data[p]
+        if variance is not None:
+            change *= variance[j]
+        w[j] += change
 
 
 @compiled
@@ -193,6 +226,26 @@ def count_features(indices, frequency):
     """Add the number of occurrences of each feature to ``frequency``, in place."""
     for p in range(np.uint64(indices.size)):
         frequency[indices[p]] += 1
+
+
+@compiled
+def add_presence(indptr, indices, data, scale, ends, classes, by_class, total, squares):
+    """Add, in place, how many documents have each feature, and the squares of its values.
+
+    Document i is of the classes ``classes[ends[i] : ends[i + 1]]``; a negative class is ignored.
+    ``by_class`` is (classes x features).
+    """
+    for i in range(np.uint64(scale.size)):
+        start, stop = indptr[i], indptr[i + np.uint64(1)]
+        for p in range(start, stop):
+            j = np.uint64(indices[p])
+            value = scale[i] if data is None else scale[i] * data[p]
+            total[j] += 1
+            squares[j] += value * value
+        for q in range(ends[i], ends[i + np.uint64(1)]):
+            if classes[q] >= 0:
+                for p in range(start, stop):
+                    by_class[classes[q], np.uint64(indices[p])] += 1
 
 
 @compiled

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit, ndtri, rel_entr
+from scipy.special import logit, rel_entr
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
@@ -24,6 +24,7 @@ from spokeshave.ranking.learners import (
     winnow,
 )
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.utils.sums import Sums, Tally, bi_normal_separation, sum_presence, sum_values
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 SMALLEST_RATE = 0.0005  # Forman's: rates are clipped to [0.0005, 0.9995] in Bi-Normal Separation
@@ -201,69 +202,6 @@ def rank_by_normal(coef: Any, classes: Any) -> Ranking:
     return Ranking(scores, np.asarray(classes)[-len(scores) :], "normal")
 
 
-class Tally(NamedTuple):
-    """Sums of each feature over the documents inside and outside a class, and their numbers."""
-
-    inside: NDArray[np.float64]
-    outside: NDArray[np.float64]
-    n_inside: int
-    n_outside: int
-
-    @property
-    def rates(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Shares of the documents inside and outside the class that have each feature."""
-        return self.inside / self.n_inside, self.outside / self.n_outside
-
-
-class Sums(NamedTuple):
-    """Sums of each feature over documents; the sums of disjoint sets of documents add up.
-
-    Attributes
-    ----------
-    total : ndarray of shape (n_features,)
-        Sums over all documents.
-    by_class : csr_matrix of shape (n_classes, n_features)
-        Sums over the documents of each class.
-    sizes : ndarray of shape (n_classes,)
-        Number of documents of each class.
-    n_documents : int
-        Number of all documents.
-    """
-
-    total: NDArray[np.float64]
-    by_class: sparse.csr_matrix
-    sizes: NDArray[np.int64]
-    n_documents: int
-
-    def merge(self, other: Sums) -> Sums:
-        """Return the sums over the documents of both."""
-        return Sums(
-            self.total + other.total,
-            self.by_class + other.by_class,
-            self.sizes + other.sizes,
-            self.n_documents + other.n_documents,
-        )
-
-    def tally(self) -> Iterator[Tally]:
-        """Yield the sums inside and outside each class."""
-        for row, size in zip(self.by_class, self.sizes.tolist(), strict=True):
-            inside = row.toarray().ravel()
-            yield Tally(inside, self.total - inside, size, self.n_documents - size)
-
-
-def sum_values(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
-    """Sum the values of each feature, in O(nonzeros x labels)."""
-    total = np.ones(X.shape[0]) @ X
-    by_class = sparse.csr_matrix(indicator.T.astype(np.float64) @ X)
-    return Sums(total, by_class, np.diff(indicator.indptr).astype(np.int64), X.shape[0])
-
-
-def sum_presence(X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
-    """Count the documents that have each feature."""
-    ones = np.ones(X.nnz)
-    return sum_values(sparse.csr_matrix((ones, X.indices, X.indptr), X.shape), indicator)
-
-
 def information_gain(tally: Tally) -> NDArray[np.float64]:
     """Return the mutual information of presence and class, in nats."""
     n = tally.n_inside + tally.n_outside
@@ -293,13 +231,7 @@ def odds_ratio(tally: Tally) -> NDArray[np.float64]:
 
 def bns(tally: Tally) -> NDArray[np.float64]:
     """Return the Bi-Normal Separation of presence."""
-    return bi_normal_separation(*tally.rates)
-
-
-def bi_normal_separation(tpr: NDArray[np.float64], fpr: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return |Φ⁻¹(tpr) - Φ⁻¹(fpr)| with clipped rates (Forman 2003)."""
-    tpr, fpr = (np.clip(rate, SMALLEST_RATE, 1 - SMALLEST_RATE) for rate in (tpr, fpr))
-    return np.asarray(np.abs(ndtri(tpr) - ndtri(fpr)))
+    return bi_normal_separation(*tally.rates, SMALLEST_RATE)
 
 
 def hellinger(tally: Tally) -> NDArray[np.float64]:

@@ -16,9 +16,10 @@ from scipy import sparse
 from sklearn.utils import assert_all_finite, check_random_state
 
 from spokeshave.kernels.descent import Task
-from spokeshave.kernels.rows import Rows, make_full_rows, make_rows
+from spokeshave.kernels.rows import Rows, make_full_rows, make_rows, set_prior
 from spokeshave.svm.calibration import fit_sigmoid, halve, sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, compute_costs
+from spokeshave.svm.prior import compute_variance
 from spokeshave.svm.solver import Stop, rank_by_frequency, solve_class, warn_if_stopped_early
 from spokeshave.utils.validation import tidy
 
@@ -83,6 +84,7 @@ def solve_path(
     ``target`` is 1 for the documents of the class and 0 for the others.
     """
     rows, rank, y = documents.rows, documents.rank, (2 * target - 1).astype(np.int8)
+    rows = set_prior(rows, _find_variance(documents, target, model))
     path = Path(np.empty((len(Cs), rank.size)), *np.empty((2, len(Cs))))
     sizes = np.array([(y < 0).sum(), (y > 0).sum()], float)
     box, ridge, bias = compute_costs(model, np.arange(2), sizes, float(y.size), is_multilabel=False)
@@ -100,6 +102,17 @@ def solve_path(
         b, _, objective, gap = solve_class(rows, task, bias, beta, w, b, margins, stop, seed)
         path.coef[c], path.intercept[c], path.gap[c] = w[rank], b, gap / objective
     return path
+
+
+def _find_variance(
+    documents: Prepared, target: NDArray[Any], model: DualLinearSVC
+) -> NDArray[np.float32] | None:
+    """Return the prior variances of the weights, in the order of the kernels."""
+    if model.prior is None:
+        return None
+    X, indicator = sparse.csr_matrix(documents.X), sparse.csc_matrix(target[:, None])
+    found = compute_variance(model.prior, model.prior_strength, X, indicator, np.ones(target.size))
+    return None if found is None else found[0, np.argsort(documents.rank)]
 
 
 def train_and_score(

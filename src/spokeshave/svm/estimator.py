@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from spokeshave.svm.calibration import fit_sigmoids, halve
 from spokeshave.svm.one_vs_rest import CalibratedMixin
+from spokeshave.svm.prior import check_prior, compute_variance
 from spokeshave.svm.solver import (
     Problem,
     Solution,
@@ -59,6 +60,15 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         Whether to fit Platt's sigmoid for ``predict_proba``. True uses the scores of a 2-fold
         cross-validation, which costs two more fits on half the documents each. "training" uses
         the scores of the training documents: no further fits, but overconfident probabilities.
+    prior : {"bns"} or array of shape (n_features,) or (n_classes, n_features), optional
+        Standard deviations s of a Gaussian prior of the weights: the penalty of a weight is
+        (w_j / s_j)^2 / 2 instead of w_j^2 / 2, as if feature j were multiplied by s_j; ``coef_``
+        stays in the units of X. "bns" is the Bi-Normal Separation of each feature and class, with
+        rates kept off 0 and 1 by one over the number of documents, and scaled so that the mean
+        squared length of multiplied documents is that of X. An array is used as it is, a row for
+        each row of ``coef_`` or one for all.
+    prior_strength : float, default=1.0
+        Exponent of s; 0 is no prior.
     warm_start : bool, default=False
         Whether to start from the dual of the previous fit, rescaled to the new C. The documents
         and classes must be the same; features, C and weights may differ.
@@ -74,7 +84,7 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : ndarray of shape (n_classes,)
         Class labels; column numbers for multilabel targets.
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights; one row for two classes. ``dual_coef_ @ X`` to rounding.
+        Weights; one row for two classes. ``dual_coef_ @ X``, times s^2 with a prior.
     intercept_ : ndarray of shape (n_classes,)
         Intercepts.
     dual_coef_ : csr_matrix of shape (n_classes, n_documents)
@@ -117,6 +127,8 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool | str = True,
         intercept_scaling: float = 1.0,
         probability: bool | str = False,
+        prior: Any = None,
+        prior_strength: float = 1.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -129,6 +141,8 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.probability = probability
+        self.prior = prior
+        self.prior_strength = prior_strength
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -223,7 +237,9 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         else:
             scores = np.empty(problem.indicator.shape)
             for train, test in halve(y, rng):
-                half = self._solve(take_documents(problem, train), rng)
+                part = take_documents(problem, train)
+                part = part._replace(variance=_find_variance(self, *part[:3]))
+                half = self._solve(part, rng)
                 scores[test] = problem.X[test] @ half.coef.T + half.intercept
         self.calibration_ = fit_sigmoids(scores, problem.indicator, problem.weight)
 
@@ -258,6 +274,7 @@ def check_svc(model: DualLinearSVC) -> None:
     max_iter: Any = model.max_iter
     if not isinstance(max_iter, Integral) or int(max_iter) < 1:
         raise ValueError(f"max_iter must be a positive integer. Got {max_iter!r} instead.")
+    check_prior(model.prior, model.prior_strength)
 
 
 def make_problem(
@@ -274,7 +291,14 @@ def make_problem(
         classes, codes = np.unique(y, return_inverse=True)
         sizes = np.bincount(codes, weight)
     box, ridge, bias = compute_costs(model, classes, sizes, weight.sum(), y.ndim == 2)
-    return Problem(X, indicator, weight, box, ridge, bias)
+    variance = _find_variance(model, X, indicator, weight)
+    return Problem(X, indicator, weight, box, ridge, bias, variance)
+
+
+def _find_variance(
+    model: DualLinearSVC, X: Any, indicator: sparse.csc_matrix, weight: NDArray[np.float64]
+) -> NDArray[np.float32] | None:
+    return compute_variance(model.prior, model.prior_strength, X, indicator, weight)
 
 
 def compute_costs(

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, polish, rebuild, score, sweep
 from spokeshave.kernels.lanes import LANES
-from spokeshave.kernels.rows import Rows, make_rows
+from spokeshave.kernels.rows import Rows, make_rows, set_prior
 
 N_SWEEPS = 8  # shared passes of a block; 5 to 10 are equally fast on RCV1 and 20 Newsgroups
 LARGEST_BIAS = 100.0
@@ -29,7 +29,8 @@ class Problem(NamedTuple):
 
     ``box`` and ``ridge`` are (classes x 2), for negative and positive documents of weight one.
     ``bias`` is the squared value of the constant feature: 0 without an intercept, infinite for an
-    unregularised one.
+    unregularised one. ``variance`` is that of the prior of the weights (classes x features), None
+    if it is 1.
     """
 
     X: sparse.csr_matrix
@@ -38,6 +39,11 @@ class Problem(NamedTuple):
     box: NDArray[np.float64]
     ridge: NDArray[np.float64]
     bias: float
+    variance: NDArray[np.float32] | None = None
+
+    def take_variance(self, k: int) -> NDArray[np.float32] | None:
+        """Return the prior variances of the weights of class k."""
+        return None if self.variance is None else self.variance[k]
 
 
 class Solution(NamedTuple):
@@ -101,8 +107,12 @@ def take_documents(problem: Problem, documents: NDArray[np.intp]) -> Problem:
 
 def take_classes(problem: Problem, classes: NDArray[np.intp]) -> Problem:
     """Return the same problem for some of its classes."""
-    box, ridge = problem.box[classes], problem.ridge[classes]
-    return problem._replace(indicator=problem.indicator[:, classes], box=box, ridge=ridge)
+    return problem._replace(
+        indicator=problem.indicator[:, classes],
+        box=problem.box[classes],
+        ridge=problem.ridge[classes],
+        variance=None if problem.variance is None else problem.variance[classes],
+    )
 
 
 def solve_rows(
@@ -133,7 +143,7 @@ def solve_rows(
     solved = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator", batch_size=1)(
         delayed(_solve_block)(
             rows,
-            _take_block(problem, start, block, row),
+            _take_block(problem, start, block, row, rank),
             problem.bias,
             rank,
             stop,
@@ -182,13 +192,14 @@ def count_blocks(n_classes: int) -> int:
 
 
 class _Block(NamedTuple):
-    """Some classes: rows of the solution, signs (documents x classes), costs, starting point."""
+    """Some classes: rows of the solution, signs (documents x classes), costs, start, prior."""
 
     rows: NDArray[np.intp]
     y: NDArray[np.int8]
     box: NDArray[np.float64]
     ridge: NDArray[np.float64]
     beta: NDArray[np.float64] | None
+    variance: NDArray[np.float32] | None
 
 
 def _take_block(
@@ -196,13 +207,18 @@ def _take_block(
     start: sparse.csr_matrix | None,
     block: NDArray[np.intp],
     row: NDArray[np.intp],
+    rank: NDArray[np.uint32],
 ) -> _Block:
     y = 2 * problem.indicator[:, block].toarray() - 1
     box, ridge = problem.box[block], problem.ridge[block]
-    if start is None:
-        return _Block(row[block], y, box, ridge, None)
-    upper = np.where(y > 0, box[:, 1], box[:, 0]) * problem.weight[:, None]
-    return _Block(row[block], y, box, ridge, np.clip(start[block].toarray().T * y, 0, upper) * y)
+    beta, variance = None, None
+    if start is not None:
+        upper = np.where(y > 0, box[:, 1], box[:, 0]) * problem.weight[:, None]
+        beta = np.clip(start[block].toarray().T * y, 0, upper) * y
+    if problem.variance is not None:
+        variance = np.empty((block.size, rank.size), np.float32)
+        variance[:, rank] = problem.variance[block]
+    return _Block(row[block], y, box, ridge, beta, variance)
 
 
 def _solve_block(
@@ -226,18 +242,21 @@ def _solve_block(
     w = np.empty(rank.size)
     margins_k = np.empty(n_documents)
     for k in range(n_classes):
+        documents = set_prior(rows, None if block.variance is None else block.variance[k])
         task = Task(np.ascontiguousarray(block.y[:, k]), block.box[k], block.ridge[k])
         beta_k = np.zeros(n_documents) if beta is None else beta[:, k].astype(np.float64)
-        b = rebuild(rows, limit_bias(bias), beta_k, w)
+        b = rebuild(documents, limit_bias(bias), beta_k, w)
         if margins is None:
-            score(rows, w, b, margins_k)
+            score(documents, w, b, margins_k)
         else:
             margins_k[:] = margins[:, k]
         left = stop.max_passes - n_sweeps
         b, passes, objective, gap = solve_class(
-            rows, task, bias, beta_k, w, b, margins_k, Stop(stop.tol, left), seed
+            documents, task, bias, beta_k, w, b, margins_k, Stop(stop.tol, left), seed
         )
-        rebuild(rows, limit_bias(bias), beta_k, w)  # without it, unused features keep rounding dust
+        rebuild(
+            documents, limit_bias(bias), beta_k, w
+        )  # without it, unused features keep rounding dust
         coef[block.rows[k]] = w[rank]
         dual = sparse.csr_matrix(beta_k[None, :] if keep_dual else (1, n_documents))
         answers.append((dual, b, passes + n_sweeps, objective, gap))
@@ -316,6 +335,13 @@ def _sweep_block(
     n_documents, n_classes = block.y.shape
     spare = ((0, 0), (0, LANES - n_classes))
     beta, margins = _map_zeros((2, n_documents, LANES))
+    variance, squared_length = None, None
+    if block.variance is not None:
+        variance, squared_length = _map_zeros((n_features, LANES)), _map_zeros((n_documents, LANES))
+        squared_length[:] = 1  # of spare lanes
+        variance[:, :n_classes] = block.variance.T
+        for k, of_class in enumerate(block.variance):
+            squared_length[:, k] = set_prior(rows, of_class).squared_length
     sweep(
         rows,
         np.pad(block.y, spare, constant_values=-1),
@@ -328,6 +354,8 @@ def _sweep_block(
         margins,
         N_SWEEPS,
         seed,
+        variance,
+        squared_length,
     )
     return beta, margins
 
