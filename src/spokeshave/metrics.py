@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, stats
 
-from spokeshave.kernels.metrics import place_cuts, sum_up, tally
+from spokeshave.kernels.metrics import count_labels, place_cuts, raise_best, sum_up, tally
 
 TOP = 20
 LARGEST_SCORE = 1e300  # differences of larger scores overflow
@@ -70,6 +70,76 @@ def pool(counts: Counts, axis: int) -> Counts:
     Pairs are formed within a class, because scores of different classes are not comparable.
     """
     return Counts(*(field.sum(axis=axis) for field in counts))
+
+
+LABEL_F1 = "label_f1"  # F1 of the predicted label, a measure of single labels
+LABEL_MEASURES = {"macro_f1": "macro", "micro_f1": "micro", "accuracy": "micro"}  # its averages
+
+
+class LabelCounts(NamedTuple):
+    """Counts of predicted labels, (..., classes, cuts): right ones, true ones, all predictions."""
+
+    right: NDArray[np.float64]
+    true: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+
+    @property
+    def f1(self) -> NDArray[np.float64]:
+        """F1 of each class, NaN if it is neither true nor predicted of any document."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(2 * self.right / (self.true + self.predicted))
+
+    @property
+    def macro_f1(self) -> NDArray[np.float64]:
+        """The mean of F1 over classes."""
+        return mean_known(self.f1, axis=-2)
+
+    @property
+    def accuracy(self) -> NDArray[np.float64]:
+        """The share of documents whose label is right, which is also the micro-averaged F1."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.right.sum(axis=-2) / self.true.sum(axis=-2))
+
+
+class BestClasses(NamedTuple):
+    """The class of highest score of each document at each cut, and the score (cuts x documents).
+
+    Classes are added one by one in any order. Of equal scores the first class counts. With two
+    classes only the scores of the second are added; those of the first are zero.
+    """
+
+    score: NDArray[np.float64]
+    label: NDArray[np.int32]
+
+    def add(self, scores: NDArray[np.float64], k: int) -> None:
+        """Compare with the scores of another class, in place."""
+        raise_best(scores, k, self.score, self.label)
+
+    def merge(self, other: BestClasses) -> BestClasses:
+        """Return the best of both."""
+        is_theirs = (other.score > self.score) | (
+            (other.score == self.score) & (other.label < self.label)
+        )
+        return BestClasses(
+            np.where(is_theirs, other.score, self.score),
+            np.where(is_theirs, other.label, self.label),
+        )
+
+    def compare(self, truth: NDArray[np.int32], n_classes: int) -> LabelCounts:
+        """Count the labels that are right, given the true ones."""
+        shape = n_classes, len(self.label)
+        right, predicted = np.zeros((2, *shape))
+        count_labels(self.label, truth, right, predicted)
+        sizes = np.bincount(truth, minlength=n_classes).astype(float)
+        return LabelCounts(right, np.repeat(sizes[:, None], shape[1], axis=1), predicted)
+
+
+def begin_labels(n_cuts: int, n_documents: int, *, has_two_classes: bool) -> BestClasses:
+    """Return labels before any scores are added."""
+    shape = n_cuts, n_documents
+    if has_two_classes:
+        return BestClasses(np.zeros(shape), np.zeros(shape, np.int32))
+    return BestClasses(np.full(shape, -np.inf), np.full(shape, np.iinfo(np.int32).max, np.int32))
 
 
 def mean_known(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

@@ -42,7 +42,7 @@ def test_a_chart_of_each_method_that_is_the_one_of_fit(runs, fitted):
     heads = [line for line in lines if "cross-validation" in line]
     assert [head.split(",")[0] for head in heads] == ["mask", "sv_set"]
     rows = [line for line in lines if " ± 0." in line]
-    measured = read_record(fitted.record).curves[0].measures["best_f1"]
+    measured = read_record(fitted.record).curves[0].measures["label_f1"]
     assert len(rows) == 26
     for row, value, error in zip(rows, measured.macro, measured.macro_error, strict=False):
         assert f" {value:.4f} ± {error:.4f} " in row

@@ -17,7 +17,7 @@ from spokeshave.jobs.record import read_record
 
 HEADLINE = re.compile(
     r"([\d,]+) of ([\d,]+) words \(\d+\.\d%, \d+\.\d% of the weights\): "
-    r"macro best F1 (1?\.\d{3}) ± \.\d{3}, best (1?\.\d{3}) at [\d,]+; model \d+ KB"
+    r"macro-F1 (1?\.\d{3}) ± \.\d{3}, best (1?\.\d{3}) at [\d,]+; model \d+ KB"
 )
 
 
@@ -107,7 +107,7 @@ def test_it_says_what_it_found_and_where_it_is(fitted):
 
 def test_the_curve_is_read_from_the_record_at_the_chosen_cut(fitted):
     record = read_record(fitted.record)
-    measured, choice = record.curves[0].measures["best_f1"], record.choice
+    measured, choice = record.curves[0].measures["label_f1"], record.choice
     best = max(measured.macro)
     floor = best - measured.macro_error[measured.macro.index(best)]
     assert choice.index == next(k for k, value in enumerate(measured.macro) if value >= floor)

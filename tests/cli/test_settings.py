@@ -17,6 +17,7 @@ from spokeshave.curves.cuts import AGAINST as COUNTED
 from spokeshave.curves.cuts import SPARSITIES
 from spokeshave.curves.feature_curve import METHODS as TRACED
 from spokeshave.jobs.settings import Settings
+from spokeshave.metrics import LABEL_MEASURES
 from spokeshave.metrics import MEASURES as MEASURED
 from spokeshave.ranking.criteria import CRITERIA as RANKED
 
@@ -86,7 +87,7 @@ def test_several_methods_are_each_taken_once():
 
 
 def test_every_choice_that_is_offered_is_one_that_there_is():
-    assert set(MEASURES) == set(MEASURED)
+    assert set(MEASURES) == {*MEASURED, *LABEL_MEASURES}
     assert set(CRITERIA) == set(RANKED)
     assert set(METHODS) == set(TRACED)
     assert AGAINST == COUNTED

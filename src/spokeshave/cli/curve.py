@@ -30,7 +30,7 @@ def curve(
     loss: options.Loss = "hinge",
     prior: options.Prior = "none",
     prior_strength: options.PriorStrength = 1.0,
-    measure: options.Measure = "best_f1",
+    measure: options.Measure = None,
     weighting: options.Weighting = "binary",
     min_df: options.MinDf = 2,
     format: options.Format = None,
@@ -76,7 +76,7 @@ def curve(
             for line in _list_lines(found, collection.row_names):
                 printer.emit(line)
         else:
-            _show(found, measure, collection.unit, printer)
+            _show(found, measure or found.default_measure, collection.unit, printer)
 
 
 def _trace(
@@ -97,9 +97,9 @@ def _trace(
 
 
 def _list_lines(found: FeatureCurve, names: list[str]) -> list[dict[str, Any]]:
-    from spokeshave.metrics import MEASURES
+    from spokeshave.jobs.summary import list_measures
 
-    values = {name: found.per_class(name) for name in MEASURES}
+    values = {name: found.per_class(name) for name in list_measures(found)}
     return [
         {
             "method": found.method,
@@ -127,7 +127,7 @@ def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> Non
     from spokeshave.utils.formatting import name_measure
 
     n_folds = len(found.counts.won)
-    values = found.macro(measure)
+    values = found.average(measure, "macro")
     errors = found.standard_error(measure) if n_folds > 1 else [float("nan")] * len(values)
     best = found.best(measure)
     chosen = found.smallest_within(name=measure) if n_folds > 1 else best
@@ -145,7 +145,7 @@ def _show(found: FeatureCurve, measure: str, unit: str, printer: Printer) -> Non
         list(errors),
         found.n_features.mean(axis=0).tolist(),
         chosen=int(chosen.index),
-        measure=name_measure("macro", measure),
+        measure=name_measure(str(best.average), best.measure),
         unit=unit,
         cuts=["nonzeros", *(f"{cut:.4g}" for cut in found.cuts)] if is_sparsity else None,
         width=printer.width,

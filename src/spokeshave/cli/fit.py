@@ -40,7 +40,7 @@ def fit(
     loss: options.Loss = "hinge",
     prior: options.Prior = "none",
     prior_strength: options.PriorStrength = 1.0,
-    measure: options.Measure = "best_f1",
+    measure: options.Measure = None,
     tolerance: options.Tolerance = None,
     weighting: options.Weighting = "binary",
     min_df: options.MinDf = 2,

@@ -13,7 +13,7 @@ CRITERIA = (
     *("least_squares", "bayes_point"),
 )
 AGAINST = ("features", "sparsity")
-MEASURES = ("best_f1", "f1", "auc", "accuracy", "precision_at_20")
+MEASURES = ("macro_f1", "micro_f1", "accuracy", "best_f1", "f1", "auc", "precision_at_20")
 WEIGHTINGS = ("binary", "counts", "tfidf")
 LOSSES = ("hinge", "squared_hinge")
 PRIORS = ("none", "bns")
@@ -177,9 +177,10 @@ FixedCost = Annotated[
     float, typer.Option("--C", "-C", help="Cost of a training error.", rich_help_panel=JOB)
 ]
 Measure = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="Quality measure: " + ", ".join(MEASURES) + ".",
+        help="Quality measure: " + ", ".join(MEASURES) + ". The first three are of the predicted "
+        "label. [default: macro_f1; best_f1 if documents have several labels]",
         autocompletion=lambda: list(MEASURES),
         rich_help_panel=JOB,
     ),

@@ -212,7 +212,7 @@ CHECKS: dict[str, Any] = {
     "loss": lambda value: check_choice("--loss", value, LOSSES),
     "prior": parse_prior,
     "prior_strength": check_strength,
-    "measure": lambda value: check_choice("--measure", value, MEASURES),
+    "measure": lambda value: value and check_choice("--measure", value, MEASURES),
     "tolerance": check_tolerance,
     "hold_out": check_share,
     "weighting": lambda value: check_choice("--weighting", value, WEIGHTINGS),

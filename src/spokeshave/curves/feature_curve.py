@@ -34,7 +34,14 @@ from spokeshave.curves.scoring import (
     score_weighted,
     sum_support_vectors,
 )
-from spokeshave.metrics import Counts, count_order, mean_known
+from spokeshave.metrics import (
+    BestClasses,
+    Counts,
+    LabelCounts,
+    begin_labels,
+    count_order,
+    mean_known,
+)
 from spokeshave.ranking.criteria import check_criterion
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.svm.solver import warn_if_stopped_early
@@ -71,12 +78,16 @@ class CurveOptions:
 
 
 class ClassTask(NamedTuple):
-    """A class to measure: its row of the model, its column, its test documents, and a seed."""
+    """A class to measure: its row of the model, its column, its test documents, and a seed.
+
+    ``label`` is its number among all classes, which is 1 for the only column of two classes.
+    """
 
     k: int
     column: int
     positives: NDArray[np.intp]
     seed: int
+    label: int
 
 
 class ClassCurve(NamedTuple):
@@ -98,12 +109,17 @@ class ClassCurve(NamedTuple):
 class FoldCurves(NamedTuple):
     """One fold: for each class a curve per method, or None if the fold does not train the class.
 
-    ``seconds`` has an entry per method.
+    ``seconds`` has an entry per method, and so have ``labels``, the counts of predicted labels.
+    Both are None for multilabel targets. If only some classes were measured, ``best`` has the best
+    of them for each document instead, and ``truth`` the true classes.
     """
 
     classes: list[list[ClassCurve] | None]
     fit_seconds: float
     seconds: NDArray[np.float64]
+    labels: list[LabelCounts] | None = None
+    best: list[BestClasses] | None = None
+    truth: NDArray[np.int32] | None = None
 
 
 class MeasuredFold(NamedTuple):
@@ -334,7 +350,7 @@ def measure_fold(
     seeds = draw_seeds(options.random_state, names.size)
     columns = np.flatnonzero(np.isin(names, fitted.classes))
     tasks = [
-        ClassTask(k, column, positives, seeds[column])
+        ClassTask(k, column, positives, seeds[column], column if names.size > 1 else 1)
         for k, (column, positives) in enumerate(_list_positives(indicator, columns))
         if fitted.indicator.indptr[k] < fitted.indicator.indptr[k + 1]
     ]
@@ -344,14 +360,21 @@ def measure_fold(
     if set(options.methods) != {"mask"}:
         renumbered = renumber(test, fitted.number)
     n_batches = min(len(tasks), BATCHES_PER_THREAD * effective_n_jobs(options.n_jobs))
-    batches = Parallel(n_jobs=options.n_jobs, require="sharedmem", batch_size=1)(
-        delayed(_measure_classes)(fitted, options, test, renumbered, tasks[first::n_batches])
+    truth = _find_truth(indicator) if y.ndim == 1 else None
+    batches = Parallel(
+        n_jobs=options.n_jobs, require="sharedmem", batch_size=1, return_as="generator"
+    )(
+        delayed(_measure_classes)(
+            fitted, options, test, renumbered, tasks[first::n_batches], truth is not None
+        )
         for first in range(n_batches)
     )
     classes: list[list[ClassCurve] | None] = [None] * names.size
-    for first, found in enumerate(batches):
+    best: list[BestClasses] | None = None
+    for first, (found, of_batch) in enumerate(batches):
         for task, curves in zip(tasks[first::n_batches], found, strict=True):
             classes[task.column] = curves
+        best = merge_labels(best, of_batch)
     if fitted.dual is not None:
         gaps = [curve.optima[1] for curves in classes for curve in curves or ()]
         if gaps:
@@ -359,7 +382,34 @@ def measure_fold(
                 np.concatenate(gaps), fitted.dual.stop, retraining=True, stacklevel=4
             )
     seconds = _share_seconds(classes, len(options.methods), perf_counter() - start)
-    return MeasuredFold(FoldCurves(classes, fit_seconds, seconds), fitted.dual_weights)
+    curves_of_fold = FoldCurves(classes, fit_seconds, seconds, None, best, truth)
+    if blocks is None:
+        curves_of_fold = count_fold_labels(curves_of_fold)
+    return MeasuredFold(curves_of_fold, fitted.dual_weights)
+
+
+def _find_truth(indicator: sparse.csc_matrix) -> NDArray[np.int32]:
+    """Return the class of each document; 0 and 1 if there is one column."""
+    codes = np.arange(indicator.shape[1]) if indicator.shape[1] > 1 else np.ones(1)
+    return np.asarray(indicator @ codes).astype(np.int32)
+
+
+def merge_labels(
+    first: list[BestClasses] | None, second: list[BestClasses] | None
+) -> list[BestClasses] | None:
+    """Return the best classes of two groups of classes, for each method."""
+    if first is None or second is None:
+        return first or second
+    return [one.merge(other) for one, other in zip(first, second, strict=True)]
+
+
+def count_fold_labels(fold: FoldCurves) -> FoldCurves:
+    """Return a fold of which all classes have been measured, with counts of its labels."""
+    if fold.best is None or fold.truth is None:
+        return fold._replace(best=None, truth=None)
+    n_classes, truth = max(2, len(fold.classes)), fold.truth
+    labels = [each.compare(truth, n_classes) for each in fold.best]
+    return fold._replace(labels=labels, best=None, truth=None)
 
 
 def draw_seeds(seed: Any, n_classes: int) -> NDArray[np.int64]:
@@ -391,25 +441,37 @@ def _measure_classes(
     test: ScoredDocuments,
     renumbered: ScoredDocuments,
     tasks: list[ClassTask],
-) -> list[list[ClassCurve]]:
-    """Measure some classes one by one, in buffers that they share."""
+    has_labels: bool,
+) -> tuple[list[list[ClassCurve]], list[BestClasses] | None]:
+    """Measure some classes one by one, in buffers that they share.
+
+    With single labels, also returns the best of the classes for each document, by each method.
+    """
     buffers = allocate_buffers(test, options.cuts.shape[-1], fitted.X.shape[1])
     shared = None
     if options.aggregate and options.cuts.ndim == 1:
         shared = find_cut(fitted, 0, options.cuts, options.against)
+    best = None
+    if has_labels:
+        shape = buffers.scores.shape
+        has_two = tasks[0].label != tasks[0].column
+        best = [begin_labels(*shape, has_two_classes=has_two) for _ in options.methods]
     found = []
     for task in tasks:
         cuts = options.list_cuts(task.column)
         cut = shared or find_cut(fitted, task.k, cuts, options.against)
         nonzeros = count_nonzeros(fitted, cut)
         curves = []
-        for method in options.methods:
+        for m, method in enumerate(options.methods):
             documents = test if method == "mask" else renumbered
+            labels = None if best is None else best[m]
             curves.append(
-                _measure_class(fitted, task, options, method, cut, nonzeros, documents, buffers)
+                _measure_class(
+                    fitted, task, options, method, cut, nonzeros, documents, buffers, labels
+                )
             )
         found.append(curves)
-    return found
+    return found, best
 
 
 def _measure_class(
@@ -421,6 +483,7 @@ def _measure_class(
     nonzeros: NDArray[np.float64],
     test: ScoredDocuments,
     buffers: ScoreBuffers,
+    labels: BestClasses | None,
 ) -> ClassCurve:
     """Score the test documents at every cut of a class by one method, and count."""
     start = perf_counter()
@@ -440,6 +503,8 @@ def _measure_class(
         if method == "rfe":
             nonzeros = count_nonzeros(fitted, cut)
     scores = buffers.scores[0].copy() if options.keep_scores else None
+    if labels is not None:
+        labels.add(buffers.scores, task.label)
     counts, thresholds = count_order(buffers.scores, task.positives)
     seconds = perf_counter() - start
     return ClassCurve(counts, thresholds, cut.ends, nonzeros, n_ranked, optima, seconds, scores)
@@ -508,4 +573,13 @@ def _average_method(
         fit_seconds=sum(fold.fit_seconds for fold in folds),
         objectives=mean_known(objectives, 0),
         against=options.against,
+        labels=_stack_labels([fold.labels for fold in folds], m),
     )
+
+
+def _stack_labels(folds: list[list[LabelCounts] | None], m: int) -> LabelCounts | None:
+    """Return the counts of the labels predicted by one method (folds x classes x cuts)."""
+    found = [fold[m] for fold in folds if fold is not None]
+    if len(found) < len(folds):
+        return None
+    return LabelCounts(*(np.stack(field) for field in zip(*found, strict=True)))

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.metrics import MEASURES, Counts, mean_known, measure, pool
+from spokeshave.metrics import (
+    LABEL_F1,
+    LABEL_MEASURES,
+    MEASURES,
+    Counts,
+    LabelCounts,
+    mean_known,
+    measure,
+    pool,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -64,9 +73,11 @@ class Choice:
             value = f"{np.nanmean(self.value):.4f}"
         else:
             value = f"{self.value:.4f}"
-        how = "best of each class" if self.average is None else self.average
+        how = f"{'best of each class' if self.average is None else self.average} {self.measure}"
+        if self.measure == LABEL_F1:
+            how = f"{self.average}_f1"
         where = "by cross-validation" if self.evaluated_on != "test set" else "on the test set"
-        return f"{share}: {how} {self.measure} {value}, chosen {where}"
+        return f"{share}: {how} {value}, chosen {where}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +88,11 @@ class FeatureCurve:
     threshold 0), and ``"precision_at_20"``; each is also an attribute of shape (n_classes,
     n_cuts), the mean over folds. A class without a document to find has NaN and is left out of
     averages.
+
+    With single labels there is also ``"label_f1"``, the F1 of the predicted label, which is the
+    class of highest score at each cut; for two classes its macro-average is over both. In `best`,
+    `smallest_within`, `average`, `standard_error` and `plot`, ``"macro_f1"`` and ``"micro_f1"``
+    name its averages, and ``"accuracy"`` is the share of right labels, which equals the latter.
 
     Attributes
     ----------
@@ -105,6 +121,9 @@ class FeatureCurve:
         Primal objective that retraining reached, the mean over folds; NaN for "mask" and "sv_set".
     against : {"features", "sparsity"}
         The unit of the cuts.
+    labels : LabelCounts of arrays of shape (n_folds, n_labels, n_cuts), or None
+        The counts of predicted labels, of both classes if there are two; None for multilabel
+        targets.
     """
 
     classes: NDArray[Any]
@@ -121,6 +140,12 @@ class FeatureCurve:
     fit_seconds: float
     objectives: NDArray[np.float64] | None = None
     against: str = "features"
+    labels: LabelCounts | None = None
+
+    @property
+    def default_measure(self) -> str:
+        """The measure to choose by: of the predicted label, or the best F1 if it has several."""
+        return "best_f1" if self.labels is None else "macro_f1"
 
     @property
     def auc(self) -> NDArray[np.float64]:
@@ -144,24 +169,46 @@ class FeatureCurve:
 
     def per_class(self, name: str) -> NDArray[np.float64]:
         """Return a measure (n_classes, n_cuts), the mean over folds."""
+        if name == LABEL_F1:
+            return mean_known(self._require_labels(name).f1, axis=0)[-len(self.classes) :]
         return mean_known(measure(_check_measure(name), self.counts), axis=0)
 
     def macro(self, name: str = "best_f1") -> NDArray[np.float64]:
         """Return the mean of a measure over classes, at each cut."""
+        if name == LABEL_F1:
+            return mean_known(self._require_labels(name).macro_f1, axis=0)
         return mean_known(self.per_class(name), axis=0)
 
     def micro(self, name: str = "best_f1") -> NDArray[np.float64]:
         """Return a measure of all decisions together, at each cut.
 
         Counts are pooled over the classes, each at its own threshold for the best F1; for the AUC
-        they are pairs of documents of one class and of the rest.
+        they are pairs of documents of one class and of the rest. The F1 of predicted labels is then
+        their accuracy.
         """
+        if name == LABEL_F1:
+            return mean_known(self._require_labels(name).accuracy, axis=0)
         return mean_known(measure(_check_measure(name), pool(self.counts, axis=1)), axis=0)
 
     def average(self, name: str, average: str) -> NDArray[np.float64]:
         """Return the macro- or micro-average of a measure at each cut."""
+        name, average = self._resolve(name, average)
         _check_average(average)
         return self.macro(name) if average == "macro" else self.micro(name)
+
+    def _resolve(self, name: str, average: Any) -> tuple[str, Any]:
+        """Return a measure and its average, given a name that may stand for both."""
+        if name in LABEL_MEASURES and (self.labels is not None or name not in MEASURES):
+            return LABEL_F1, LABEL_MEASURES[name]
+        return name, average
+
+    def _require_labels(self, name: str) -> LabelCounts:
+        if self.labels is None:
+            raise ValueError(
+                f"{name} is a measure of single labels, and these targets have none. "
+                f"Choose one of {', '.join(MEASURES)}."
+            )
+        return self.labels
 
     def standard_error(self, name: str = "best_f1", average: str = "macro") -> NDArray[np.float64]:
         """Return the standard error of an average over the folds that have it, at each cut."""
@@ -290,6 +337,10 @@ class FeatureCurve:
         )
 
     def _average_folds(self, name: str, average: str) -> NDArray[np.float64]:
+        name, average = self._resolve(name, average)
+        if name == LABEL_F1:
+            labels = self._require_labels(name)
+            return labels.macro_f1 if average == "macro" else labels.accuracy
         _check_measure(name)
         _check_average(average)
         if average == "macro":
@@ -297,6 +348,7 @@ class FeatureCurve:
         return measure(name, pool(self.counts, axis=1))
 
     def _choose(self, name: str, average: str | None, tolerance: float) -> Choice:
+        name, average = self._resolve(name, average)
         values = self.per_class(name) if average is None else self.average(name, average)[None, :]
         best = np.nan_to_num(values, nan=-np.inf).max(axis=1)
         index = (values >= best[:, None] - tolerance).argmax(axis=1)

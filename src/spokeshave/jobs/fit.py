@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import islice, product
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -22,8 +23,10 @@ from spokeshave.curves.feature_curve import (
     MeasuredFold,
     average_folds,
     check_options,
+    count_fold_labels,
     feature_curve,
     measure_fold,
+    merge_labels,
 )
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.stability import Stability, stability
@@ -362,7 +365,11 @@ def join_blocks(parts: list[FoldCurves], n_groups: int) -> list[FoldCurves]:
             for of_class in zip(*(part.classes for part in group), strict=True)
         ]
         fit_seconds = sum(part.fit_seconds for part in group)
-        folds.append(FoldCurves(classes, fit_seconds, np.sum([part.seconds for part in group], 0)))
+        seconds = np.sum([part.seconds for part in group], 0)
+        best = reduce(merge_labels, [part.best for part in group])
+        truth = next((part.truth for part in group if part.truth is not None), None)
+        joined = FoldCurves(classes, fit_seconds, seconds, group[0].labels, best, truth)
+        folds.append(joined if joined.labels else count_fold_labels(joined))
     return folds
 
 
@@ -398,7 +405,8 @@ def choose_cut(curve: FeatureCurve, settings: Settings) -> Choice:
         raise ValueError(
             "The documents are too few to choose a cut by cross-validation. Give more of them."
         )
-    return curve.smallest_within(settings.tolerance, settings.measure, settings.average)
+    measure = settings.measure or curve.default_measure
+    return curve.smallest_within(settings.tolerance, measure, settings.average)
 
 
 def make_shaved(

@@ -77,7 +77,8 @@ class CurveRecord:
     """Quality at every cut by one method.
 
     ``names`` are the classes of the rows: all of them, or the second of two. ``n_features`` are
-    kept (classes x cuts). ``measures`` have names: auc, best_f1, f1, accuracy, precision_at_20.
+    kept (classes x cuts). ``measures`` have names: auc, best_f1, f1, accuracy, precision_at_20,
+    and label_f1 for single labels.
     """
 
     method: str

@@ -31,8 +31,11 @@ class Settings:
         The prior of the weights.
     prior_strength : float
         The strength of the prior.
-    measure, average : str
-        The measure that cuts are compared by.
+    measure : str or None
+        The measure that cuts are compared by; None for the macro-F1 of predicted labels, or the
+        best F1 of each class if documents have several labels.
+    average : str
+        The average of the measure over classes.
     tolerance : float or None
         The accepted loss against the best cut; None for one standard error.
     hold_out : float
@@ -57,7 +60,7 @@ class Settings:
     loss: str = "hinge"
     prior: str | None = None
     prior_strength: float = 1.0
-    measure: str = "best_f1"
+    measure: str | None = None
     average: str = "macro"
     tolerance: float | None = None
     hold_out: float = 0.0

@@ -33,7 +33,7 @@ from spokeshave.jobs.record import (
 )
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.kernels.sorting import order_nonzero
-from spokeshave.metrics import MEASURES, Agreement, compare
+from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, compare
 from spokeshave.model.file import list_versions
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
@@ -57,10 +57,15 @@ def summarize_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
         names=names,
         fractions=curve.fractions.tolist(),
         n_features=np.rint(curve.n_features).astype(int).tolist(),
-        measures={name: _summarize_measure(curve, name) for name in MEASURES},
+        measures={name: _summarize_measure(curve, name) for name in list_measures(curve)},
         seconds=curve.seconds,
         fit_seconds=curve.fit_seconds,
     )
+
+
+def list_measures(curve: FeatureCurve) -> list[str]:
+    """Return the measures that a curve has."""
+    return [*MEASURES] if curve.labels is None else [*MEASURES, LABEL_F1]
 
 
 def _summarize_measure(curve: FeatureCurve, name: str) -> MeasureRecord:

@@ -32,6 +32,32 @@ def tally(scores, positives, table, top, counts):
 
 
 @compiled
+def raise_best(scores, k, best, label):
+    """Replace the best score and its class by a score of class k that is higher, in place.
+
+    All arrays are (cuts x documents). Of equal scores the first class counts.
+    """
+    for c in range(scores.shape[0]):
+        for i in range(scores.shape[1]):
+            is_tie_won = scores[c, i] == best[c, i] and k < label[c, i]
+            if scores[c, i] > best[c, i] or is_tie_won:
+                best[c, i] = scores[c, i]
+                label[c, i] = k
+
+
+@compiled
+def count_labels(label, truth, right, predicted):
+    """Count the right predictions and all predictions of each class and cut, in place.
+
+    ``label`` is (cuts x documents), ``right`` and ``predicted`` are (classes x cuts).
+    """
+    for c in range(label.shape[0]):
+        for i in range(label.shape[1]):
+            predicted[label[c, i], c] += 1
+            right[label[c, i], c] += label[c, i] == truth[i]
+
+
+@compiled
 def place_cuts(scores, positives, table, reached, tied, above):
     """Place the scores of each cut among its positives and add to the counts, in place.
 

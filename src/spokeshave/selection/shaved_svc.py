@@ -30,7 +30,7 @@ from spokeshave.curves.feature_curve import (
 from spokeshave.curves.fitted import FittedClasses, train
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.scoring import find_cut, fit_at_cut
-from spokeshave.metrics import MEASURES, mean_known, measure
+from spokeshave.metrics import LABEL_F1, MEASURES, mean_known, measure
 from spokeshave.selection.selector import check_n_features, forget_choice
 from spokeshave.svm.calibration import check_calibration, fit_sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
@@ -254,7 +254,7 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         for name, names in (
             ("final", FINALS),
-            ("measure", tuple(MEASURES)),
+            ("measure", (*MEASURES, LABEL_F1, "macro_f1", "micro_f1")),
             ("thresholds", ("auto", "best_f1", "zero")),
             ("average", ("macro", "micro", None)),
             ("aggregate", ("max", "mean", None)),

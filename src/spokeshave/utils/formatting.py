@@ -19,10 +19,14 @@ def name_measure(average: str, measure: str) -> str:
 
     Examples
     --------
-    >>> name_measure("macro", "f1"), name_measure("micro", "best_f1")
-    ('macro-F1', 'micro best F1')
+    >>> name_measure("macro", "label_f1"), name_measure("micro", "label_f1")
+    ('macro-F1', 'accuracy')
+    >>> name_measure("micro", "best_f1")
+    'micro best F1'
     """
-    return f"{average}{'-' if measure == 'f1' else ' '}{LABELS[measure]}"
+    if measure == "label_f1":
+        return "accuracy" if average == "micro" else "macro-F1"
+    return f"{average} {LABELS[measure]}"
 
 
 def write_share(value: float) -> str:

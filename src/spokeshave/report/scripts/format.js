@@ -10,6 +10,7 @@ const MEASURE_NAMES = new Map([
   ["f1", "F1"],
   ["accuracy", "accuracy"],
   ["precision_at_20", "precision@20"],
+  ["label_f1", "F1 of labels"],
 ]);
 
 function isKnown(value) {
@@ -92,7 +93,8 @@ function say(name) {
 
 function sayAverage(average, measure) {
   if (!hasAverages) return say(measure);
-  return measure === "f1" ? `${average}-F1` : `${average} ${say(measure)}`;
+  if (measure === "label_f1") return average === "micro" ? "accuracy" : "macro-F1";
+  return `${average} ${say(measure)}`;
 }
 
 function capitalize(text) {
