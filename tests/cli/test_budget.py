@@ -119,7 +119,10 @@ def test_the_command_stays_within_its_budget_to_the_end(fitted):
 
 def test_it_is_the_model_of_the_estimator(fitted, trees):
     model = BudgetedSVC(
-        "1GB", estimator=DualLinearSVC(), vectorizer=DocumentVectorizer(), random_state=0
+        "1GB",
+        estimator=DualLinearSVC(loss="squared_hinge", prior="bns", prior_strength=0.5),
+        vectorizer=DocumentVectorizer(weighting="tfidf"),
+        random_state=0,
     ).fit_files(trees.path, text="leaf", label="kind")
     loaded = load_model(fitted.folder / "trees.model")
     assert abs(

@@ -17,7 +17,7 @@ OF_A_JOB = {
     ),
     "--C": (["0", "-1", "x", "nan", "inf"], "--C must be a positive number or auto. Got "),
     "--loss": (["x"], "--loss must be one of hinge, squared_hinge. Got 'x' "),
-    "--prior": (["x"], "--prior must be one of none, bns. Got 'x' "),
+    "--prior": (["x"], "--prior must be one of auto, none, bns. Got 'x' "),
     "--prior-strength": (["-1", "nan", "inf"], "--prior-strength must not be negative. Got "),
     "--hold-out": (["1", "-0.1", "nan"], "--hold-out must be a share from 0 to below 1. "),
     "--tolerance": (["-1", "nan"], "--tolerance must be from 0 to below 1. Got "),

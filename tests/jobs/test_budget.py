@@ -86,8 +86,8 @@ def finished(folder):
 def test_the_model_is_that_of_the_estimator(finished, folder, more_texts):
     svc = BudgetedSVC(
         "8GB",
-        estimator=DualLinearSVC(),
-        vectorizer=DocumentVectorizer(),
+        estimator=DualLinearSVC(loss="squared_hinge", prior="bns", prior_strength=0.5),
+        vectorizer=DocumentVectorizer(weighting="tfidf"),
         nonzeros_per_document=6,
         random_state=0,
     ).fit_files(folder / "trees.csv")
@@ -100,11 +100,18 @@ def test_the_model_is_that_of_the_estimator(finished, folder, more_texts):
 
 def test_settings_reach_the_estimator():
     settings = Settings(
-        C=0.3, loss="squared_hinge", weighting="tfidf", min_df=5, by="chi2", tolerance=0.02, seed=4
+        C=0.3,
+        loss="hinge",
+        prior=None,
+        weighting="counts",
+        min_df=5,
+        by="chi2",
+        tolerance=0.02,
+        seed=4,
     )
-    svc = make_budgeted(Budget("1GB", 7.5, "here"), settings)
-    assert (svc.estimator.C, svc.estimator.loss) == (0.3, "squared_hinge")
-    assert (svc.vectorizer.weighting, svc.vectorizer.min_df) == ("tfidf", 5)
+    svc = make_budgeted(Budget("1GB", 7.5, "here"), settings, is_text=True)
+    assert (svc.estimator.C, svc.estimator.loss, svc.estimator.prior) == (0.3, "hinge", None)
+    assert (svc.vectorizer.weighting, svc.vectorizer.min_df) == ("counts", 5)
     assert (svc.by, svc.tolerance, svc.random_state) == ("chi2", 0.02, 4)
     assert (svc.memory, svc.nonzeros_per_document, svc.folder) == ("1GB", 7.5, "here")
 

@@ -16,7 +16,7 @@ AGAINST = ("features", "sparsity")
 MEASURES = ("macro_f1", "micro_f1", "accuracy", "best_f1", "f1", "auc", "precision_at_20")
 WEIGHTINGS = ("binary", "counts", "tfidf")
 LOSSES = ("hinge", "squared_hinge")
-PRIORS = ("none", "bns")
+PRIORS = ("auto", "none", "bns")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "svmlight", "arff", "folders", "reuters")
 PREDICTED = ("text", "csv", "tsv", "jsonl", "parquet", "svmlight", "arff")
 WRITTEN = ("csv", "tsv", "jsonl", "parquet")
@@ -165,7 +165,8 @@ Loss = Annotated[
 Prior = Annotated[
     str,
     typer.Option(
-        help="Prior of the weights: none, or bns, which prefers features that separate the class.",
+        help="Prior of the weights: none; bns, which prefers features that separate the class; or "
+        "auto, which is bns for texts.",
         autocompletion=lambda: list(PRIORS),
         rich_help_panel=JOB,
     ),

@@ -143,7 +143,7 @@ def fit_on_cluster(
         say(f"{train.name}: {guess}")
     given_test = None if test is None else open_parts(client, test, **columns, **options)
     kind = {"is_text": train.kind.is_text, "has_values": _have_values(train, settings)}
-    if settings.prior is not None:
+    if settings.find_prior(is_text=train.kind.is_text) is not None:
         kind["has_prior"] = True
     warm_up_workers(client, kind, say)
     held_out = None
@@ -257,6 +257,7 @@ class _Job:
             n_features=n_features,
             is_multilabel=self.train.kind.is_multilabel,
             fingerprint=str(total.fingerprint),
+            is_text=self.train.kind.is_text,
         )
         has_values = _have_values(self.train, self.settings)
         n_bytes = measure_whole(info, n_nonzeros, has_values=has_values)
@@ -288,7 +289,7 @@ class _Job:
             raise ValueError(
                 "C must be a number if documents do not fit in one worker. Got 'auto' instead."
             )
-        svc = make_budgeted(budget, self.settings)
+        svc = make_budgeted(budget, self.settings, is_text=self.train.kind.is_text)
         source = Source(self.train, self.sides, self.counted, words, self.n_workers)
         run_reduced(self.client, source, svc, memory, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)

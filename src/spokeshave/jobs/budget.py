@@ -99,7 +99,7 @@ def run_budgeted(
         stream: BatchReader = supply
         if isinstance(test, HoldOutStream):
             stream = HoldOutStream(supply, settings.hold_out, settings.seed, is_test=False)
-        svc = make_budgeted(budget, settings)
+        svc = make_budgeted(budget, settings, is_text=supply.is_text)
         fit_stream(svc, stream, watch, say)
         watch.end()
         if supply.skipped:
@@ -118,11 +118,11 @@ def run_budgeted(
     return JobResult(model, content, record)
 
 
-def make_budgeted(budget: Budget, settings: Settings) -> BudgetedSVC:
+def make_budgeted(budget: Budget, settings: Settings, *, is_text: bool) -> BudgetedSVC:
     """Return the estimator for a budget."""
     return BudgetedSVC(
         budget.memory,
-        estimator=make_svm(settings),
+        estimator=make_svm(settings, is_text=is_text),
         vectorizer=DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df),
         nonzeros_per_document=budget.nonzeros_per_document,
         by=settings.by,

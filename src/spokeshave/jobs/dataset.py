@@ -59,6 +59,8 @@ class DatasetInfo:
         Whether a document may have several classes.
     fingerprint : str
         A digest of the documents and their labels.
+    is_text : bool
+        Whether documents are texts.
     """
 
     names: list[str]
@@ -67,6 +69,7 @@ class DatasetInfo:
     n_features: int
     is_multilabel: bool
     fingerprint: str
+    is_text: bool = False
 
     @property
     def row_names(self) -> list[str]:
@@ -138,6 +141,7 @@ class Dataset:
             n_features=int(self.train.X.shape[1]),
             is_multilabel=self.is_multilabel,
             fingerprint=self.fingerprint,
+            is_text=self.vectorizer is not None,
         )
 
     @cached_property

@@ -259,19 +259,19 @@ def find_fold(dataset: Dataset, seed: int, fold: int) -> tuple[Any, Any]:
     return train, test
 
 
-def make_svm(settings: Settings) -> DualLinearSVC:
+def make_svm(settings: Settings, *, is_text: bool) -> DualLinearSVC:
     """Return the SVM of a run; its C is the default if it has yet to be chosen."""
     return DualLinearSVC(
         1.0 if settings.C == "auto" else float(settings.C),
         loss=settings.loss,
-        prior=settings.prior,
+        prior=settings.find_prior(is_text=is_text),
         prior_strength=settings.prior_strength,
     )
 
 
 def choose_svm(executor: Executor, settings: Settings, watch: Stopwatch) -> DualLinearSVC:
     """Return the SVM of a run, with C chosen by cross-validation if it is "auto"."""
-    svc = make_svm(settings)
+    svc = make_svm(settings, is_text=executor.info.is_text)
     svc.set_params(n_jobs=executor.n_jobs, random_state=settings.seed)
     if settings.C != "auto":
         return svc

@@ -27,8 +27,9 @@ class Settings:
         The cost of a training error, or "auto" to choose it by cross-validation.
     loss : {"hinge", "squared_hinge"}
         The loss of the SVM.
-    prior : "bns" or None
-        The prior of the weights.
+    prior : "bns", "auto" or None
+        The prior of the weights; "auto" for "bns" with texts and none with vectors, as Bi-Normal
+        Separation is of features that most documents lack.
     prior_strength : float
         The strength of the prior.
     measure : str or None
@@ -57,18 +58,30 @@ class Settings:
     cuts: Any = PAPER_FRACTIONS
     against: str = "features"
     C: float | str = 1.0
-    loss: str = "hinge"
-    prior: str | None = None
-    prior_strength: float = 1.0
+    loss: str = "squared_hinge"
+    prior: str | None = "auto"
+    prior_strength: float = 0.5
     measure: str | None = None
     average: str = "macro"
     tolerance: float | None = None
     hold_out: float = 0.0
-    weighting: str = "binary"
+    weighting: str = "tfidf"
     min_df: int = 2
     with_stability: bool = False
     n_jobs: int = -1
     seed: int = 0
+
+    def find_prior(self, *, is_text: bool) -> str | None:
+        """Return the prior for texts, or for vectors.
+
+        Examples
+        --------
+        >>> Settings().find_prior(is_text=True), Settings().find_prior(is_text=False)
+        ('bns', None)
+        """
+        if self.prior != "auto":
+            return self.prior
+        return "bns" if is_text else None
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def run_shaping(
     train, test : Texts or Vectors
         Training documents, and test documents if there are any.
     settings : Settings, optional
-        The settings of the run; curves and cuts are ignored.
+        The settings of the run; its loss, its prior, curves and cuts are ignored.
     origin : Origin, optional
         The source of the documents, for the record.
     stopwatch : Stopwatch, optional
@@ -74,7 +74,7 @@ def run_shaping(
     settings, origin = settings or Settings(), origin or Origin("documents")
     watch = stopwatch or Stopwatch()
     dataset = watch.run("making rows", _make_dataset, train, test, settings)
-    svc = DualLinearSVC(C=_check_cost(settings), loss=settings.loss, random_state=settings.seed)
+    svc = DualLinearSVC(C=_check_cost(settings), random_state=settings.seed)
     estimator = clone(svc).set_params(probability=dataset.info.can_calibrate)
     # On a few dense features, length one would leave only their ratios.
     norm = "l2" if sparse.issparse(dataset.train.X) else None

@@ -372,7 +372,7 @@ def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
         "method": ", ".join(settings.methods),
         "ranked by": settings.by,
         "C": f"{svc.C:g}{how}",
-        "loss": settings.loss,
+        "loss": svc.loss,
         "prior of the weights": f"{svc.prior}, strength {svc.prior_strength:g}"
         if svc.prior is not None
         else "none",
