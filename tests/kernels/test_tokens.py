@@ -15,10 +15,13 @@ from spokeshave.kernels.tokens import (
     count_kept,
     empty_words,
     find_known,
+    find_tokens,
+    join_phrases,
     join_tokens,
     look_up,
     scan,
     sort_rows,
+    tokenize,
 )
 from spokeshave.text.alphabet import make_alphabet
 
@@ -121,6 +124,26 @@ def test_known_words_are_found_as_plain_python_finds_them(known, texts):
         assert list(expected.values()) == counts[start:stop].tolist()
     for part, earlier in zip(words, before, strict=True):
         assert part.tobytes() == earlier.tobytes()  # a vocabulary does not grow
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, TEXTS)
+def test_tokens_are_listed_in_order(known, texts):
+    indptr, tokens, words = tokenize(*encode(known), make_alphabet(), empty_words())
+    names = spell(words)
+    for text, start, stop in zip(known, indptr[:-1], indptr[1:], strict=True):
+        assert [names[t] for t in tokens[start:stop]] == list(filter(None, split(text)))
+    indptr, tokens = find_tokens(*encode(texts), make_alphabet(), words)
+    for text, start, stop in zip(texts, indptr[:-1], indptr[1:], strict=True):
+        expected = [names.index(t) if t in names else -1 for t in split(text) if t]
+        assert tokens[start:stop].tolist() == expected
+
+
+def test_phrases_are_words_with_spaces_between():
+    *_, words = scan_texts(["old oak acorn"])
+    phrases = np.array([[0, 1, -1], [2, -1, -1], [2, 0, 1]], np.int32)
+    assert join_phrases(words, phrases).tobytes() == b"old oak\nacorn\nacorn old oak\n"
+    assert join_phrases(words, phrases[:0]).size == 0
 
 
 def test_nothing_is_found_in_a_vocabulary_of_nothing():

@@ -80,6 +80,97 @@ def test_unicode_text_equals_count_vectorizer(texts, min_df, chunk):
             assert_same(ours, theirs, texts)
 
 
+# Letters that change when lowered or decomposed, spaces of several kinds, and control characters.
+LETTERS = "aAbB1_ .\t\n\x00\x01\x1f\x85\xa0\u2003éÉßİΣς\u0301™ﬁ中文ก\U0001d552\ud800"
+TEXT = st.text(st.sampled_from(LETTERS), max_size=25) | st.text(max_size=15)
+RANGES = st.sampled_from([(1, 1), (1, 2), (2, 2), (2, 4), (1, 3), (3, 5)])
+ANALYSES = st.fixed_dictionaries(
+    {
+        "analyzer": st.sampled_from(["word", "char", "char_wb"]),
+        "ngram_range": RANGES,
+        "lowercase": st.booleans(),
+        "strip_accents": st.sampled_from([None, "ascii", "unicode", str.upper]),
+        "min_df": st.integers(1, 2),
+        "max_features": st.none() | st.integers(1, 12),
+    }
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(TEXT, min_size=1, max_size=8),
+    st.lists(TEXT, max_size=3),
+    ANALYSES,
+    st.sampled_from(["counts", "binary", "tfidf", "sublinear"]),
+    st.none() | st.just(["a", "1", "b a", "", "A", "文"]),
+    st.integers(0, 40),
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # scikit-learn's, about stop words
+def test_every_analysis_equals_scikit_learn(texts, more, analysis, weighting, stop_words, chunk):
+    theirs_options = {**analysis, "stop_words": stop_words, "token_pattern": PATTERN}
+    ours = DocumentVectorizer(
+        weighting="tfidf" if weighting == "sublinear" else weighting,
+        sublinear_tf=weighting == "sublinear",
+        norm=None,
+        strip_markup=False,
+        stop_words=stop_words,
+        n_jobs=2 if chunk % 2 else None,
+        **analysis,
+    )
+    if weighting in ("counts", "binary"):
+        theirs = CountVectorizer(binary=weighting == "binary", **theirs_options)
+    else:
+        is_sublinear = weighting == "sublinear"
+        theirs = TfidfVectorizer(norm=None, sublinear_tf=is_sublinear, **theirs_options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectorizer, "CHUNK", chunk)
+        try:
+            theirs.fit(texts)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"raw_documents must hold|No word is left|max_df"):
+                ours.fit(texts)
+        else:
+            assert_same(ours, theirs, texts, more)
+
+
+@pytest.mark.filterwarnings("ignore:The parameter 'token_pattern' will not be used")
+def test_the_most_frequent_terms_are_those_of_scikit_learn(rng):
+    texts = [" ".join(map(str, rng.zipf(1.4, 60))) for _ in range(120)]
+    for options in ({}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 3)}):
+        for n in (5, 50, 300):
+            common = {"max_features": n, "min_df": 1, **options}
+            plain = {"norm": None, "strip_markup": False, **common}
+            theirs = CountVectorizer(token_pattern=PATTERN, **common)
+            assert_same(DocumentVectorizer(weighting="counts", **plain), theirs, texts)
+            theirs = CountVectorizer(token_pattern=PATTERN, binary=True, **common)
+            assert_same(DocumentVectorizer(**plain), theirs, texts)
+            theirs = TfidfVectorizer(token_pattern=PATTERN, norm=None, **common)
+            assert_same(DocumentVectorizer(weighting="tfidf", **plain), theirs, texts)
+
+
+def test_an_analyzer_of_ones_own_gives_the_terms():
+    theirs = CountVectorizer(analyzer=str.split)
+    ours = DocumentVectorizer(
+        analyzer=str.split, weighting="counts", norm=None, min_df=1, strip_markup=False, n_jobs=2
+    )
+    assert_same(ours, theirs, TEXTS, ["the Chisel", ""])
+    ours = DocumentVectorizer(analyzer=str.split, min_df=1).fit(["<b>Oak</b>"])
+    assert list(ours.vocabulary_) == ["Oak"]  # markup is removed before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"ngram_range": (1, 2)}, {"analyzer": "char", "ngram_range": (1, 3)}, {"analyzer": "char_wb"}],
+)
+def test_threads_do_not_change_the_terms(options, monkeypatch):
+    monkeypatch.setattr(vectorizer, "CHUNK", 9)
+    one = DocumentVectorizer(min_df=1, n_jobs=1, **options)
+    two = DocumentVectorizer(min_df=1, n_jobs=2, **options)
+    assert_equal(two.fit_transform(TEXTS), one.fit_transform(TEXTS))
+    assert two.vocabulary_ == one.vocabulary_
+    assert_equal(pickle.loads(pickle.dumps(two)).transform(TEXTS), one.transform(TEXTS))
+
+
 @pytest.fixture(scope="module")
 def newsgroups(data_folder):
     """Return texts, and their counts and vocabulary by scikit-learn, which takes seconds."""
@@ -171,6 +262,16 @@ def test_works_in_a_pipeline():
             "weighting must be 'binary', 'counts' or 'tfidf'. Got 'bm25'",
         ),
         ({"norm": "max"}, ["a"], "norm must be 'l2', 'l1' or None. Got 'max' instead."),
+        ({"analyzer": "words"}, ["a"], "analyzer must be 'word', 'char', 'char_wb' or callable"),
+        ({"ngram_range": (2, 1)}, ["a"], r"ngram_range must be two whole .* Got \(2, 1\) instead"),
+        ({"ngram_range": (0, 1)}, ["a"], r"ngram_range must be two whole .* Got \(0, 1\) instead"),
+        ({"ngram_range": 2}, ["a"], "ngram_range must be two whole numbers.* Got 2 instead."),
+        ({"ngram_range": (1.0, 2)}, ["a"], "ngram_range must be two whole numbers"),
+        ({"strip_accents": "latin"}, ["a"], "strip_accents must be 'ascii', 'unicode', None or"),
+        ({"max_features": 0}, ["a"], "max_features must be None or a whole number, at least 1"),
+        ({"max_features": 1.5}, ["a"], "max_features must be None or a whole .* Got 1.5 instead."),
+        ({"analyzer": lambda _: [1]}, ["a"], "analyzer must return strings. Got int among them"),
+        ({"ngram_range": (2, 2)}, ["a"], "raw_documents must hold terms for this analyzer"),
         ({"stop_words": "german"}, ["a"], "stop_words must be 'english' or an iterable of words"),
     ],
 )

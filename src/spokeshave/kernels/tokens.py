@@ -124,6 +124,48 @@ def find_known(text, document_ends, alphabet, words):
 
 
 @compiled
+def tokenize(text, document_ends, alphabet, words):
+    """Return every token of each document, in order, and the vocabulary.
+
+    Returns ``indptr, tokens, words``; ``words`` is changed as by `scan`.
+    """
+    indptr = np.zeros(document_ends.size + 1, np.int64)
+    tokens = np.empty(text.size // 2 + document_ends.size, np.int32)
+    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    begin = 0
+    for document, end in enumerate(document_ends):
+        n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
+        words = _reserve(words, n, end - begin)
+        row = indptr[document]
+        _intern(tokens[row : row + n], text, starts, stops, keys, alphabet.byte, words)
+        indptr[document + 1] = row + n
+        begin = end
+    return indptr, tokens[: indptr[-1]].copy(), words
+
+
+@compiled
+def find_tokens(text, document_ends, alphabet, words):
+    """Return every token of each document, in order, -1 if it is not known: ``indptr, tokens``."""
+    letters, known_ends, known_keys, slots, _ = words
+    byte, wide = alphabet
+    indptr = np.zeros(document_ends.size + 1, np.int64)
+    tokens = np.empty(text.size // 2 + document_ends.size, np.int32)
+    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    begin = 0
+    for document, end in enumerate(document_ends):
+        n = _split(text, begin, end, byte, wide, starts, stops, keys)
+        row = indptr[document]
+        for i in range(n):
+            slot = _find(
+                text, starts[i], stops[i], keys[i], byte, letters, known_ends, known_keys, slots
+            )
+            tokens[row + i] = slots[slot]
+        indptr[document + 1] = row + n
+        begin = end
+    return indptr, tokens[: indptr[-1]].copy()
+
+
+@compiled
 def absorb(words, other, alphabet):
     """Add the tokens of ``other`` to ``words``; return their ids in it, and the vocabulary.
 
@@ -165,6 +207,32 @@ def join_tokens(words, tokens):
             q += 1
         joined[q] = 10
         q += 1
+    return joined
+
+
+@compiled
+def join_phrases(words, phrases):
+    """Return the bytes of rows of tokens, a space between two and a line feed after each row.
+
+    A row of ``phrases`` ends at its first -1.
+    """
+    letters, ends = words.letters, words.ends
+    length = 0
+    for t in phrases.ravel():
+        if t >= 0:
+            length += ends[t + 1] - ends[t] + 1
+    joined = np.empty(length, np.uint8)
+    q = 0
+    for row in range(phrases.shape[0]):
+        for t in phrases[row]:
+            if t < 0:
+                break
+            for p in range(ends[t], ends[t + 1]):
+                joined[q] = letters[p]
+                q += 1
+            joined[q] = 32
+            q += 1
+        joined[q - 1] = 10
     return joined
 
 

@@ -1,8 +1,9 @@
-"""Raw text before it is tokenised: markup removed, and documents grouped into chunks."""
+"""Raw text before it is tokenised: markup and accents removed, documents grouped into chunks."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from html import unescape
 
@@ -30,6 +31,33 @@ def strip_markup(text: str) -> str:
     if "<" in text:
         text = _MARKUP.sub(" ", text)
     return unescape(text)
+
+
+def strip_accents_ascii(text: str) -> str:
+    """Return the text with characters replaced by their ASCII parts, or left out.
+
+    Examples
+    --------
+    >>> strip_accents_ascii("Čeština, 日本")
+    'Cestina, '
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
+
+def strip_accents_unicode(text: str) -> str:
+    """Return the text in compatibility decomposition, without combining characters.
+
+    Examples
+    --------
+    >>> strip_accents_unicode("Čeština, 日本")
+    'Cestina, 日本'
+    """
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join([c for c in decomposed if not unicodedata.combining(c)])
 
 
 def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterator[list[str]]:

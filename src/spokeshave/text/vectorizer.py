@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,17 +15,10 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from spokeshave.kernels.tokens import (
-    Words,
-    absorb,
-    count_kept,
-    empty_words,
-    look_up,
-    scan,
-    sort_rows,
-)
-from spokeshave.text.alphabet import decode_words, encode_documents, make_alphabet
+from spokeshave.kernels.tokens import Words, count_kept, sort_rows
+from spokeshave.text.analyzers import Analysis, Analyzer, Stripper, check_analysis
 from spokeshave.text.preprocess import split_chunks
+from spokeshave.text.terms import Chunks, KnownTerms, Terms, TokenRows, make_collector, scan_words
 
 
 def check_limits(min_df: Any, max_df: Any) -> None:
@@ -63,14 +56,6 @@ def find_limits(min_df: Any, max_df: Any, n_documents: int) -> tuple[float, floa
 CHUNK = 1 << 21  # characters per task: the vocabulary of a chunk stays in the processor's cache
 
 
-class TokenRows(NamedTuple):
-    """The distinct tokens of some documents, in CSR form, with their counts."""
-
-    indptr: NDArray[np.int64]
-    tokens: NDArray[np.int32]
-    counts: NDArray[np.int32]
-
-
 class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turn raw text into a sparse matrix, by default as in Kołcz and Chowdhury (2007).
 
@@ -79,23 +64,43 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     dropped, values are 0 or 1 and rows have Euclidean length 1. With the same options the
     vocabulary and the matrix equal those of
     :class:`sklearn.feature_extraction.text.CountVectorizer` with
-    ``token_pattern=r"(?u)[^\W_]+"`` (binary, counts) or ``TfidfVectorizer``.
+    ``token_pattern=r"(?u)[^\W_]+"`` (binary, counts) or ``TfidfVectorizer``. A term is a word, or
+    an n-gram of words or characters.
 
     Documents may be any iterable of strings, including a generator. The text is read once, in
     chunks, and not kept.
 
     Parameters
     ----------
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        Whether terms are n-grams of words, of the characters of the text, or of the characters of
+        each word with a space on both sides. Runs of white space are one space. A function takes
+        a text, from which markup is removed if ``strip_markup``, and returns its terms.
+    ngram_range : tuple of two int, default=(1, 1)
+        Smallest and largest number of words or characters of an n-gram. Stop words are removed
+        before n-grams are made. With "char_wb" a word that is too short for the smallest number is
+        one term.
     weighting : {"binary", "counts", "tfidf"}, default="binary"
-        Value of a word in a document. The inverse document frequency of "tfidf" is smoothed:
+        Value of a term in a document. The inverse document frequency of "tfidf" is smoothed:
         ln((1 + documents) / (1 + document frequency)) + 1.
+    sublinear_tf : bool, default=False
+        Whether a count is replaced by 1 + ln(count).
     norm : {"l2", "l1"} or None, default="l2"
         Norm by which each row is divided.
     min_df, max_df : int or float, default=2, 1.0
-        Smallest and largest number of documents a word may be in: a count, or a share of the
+        Smallest and largest number of documents a term may be in: a count, or a share of the
         documents if it is a float.
+    max_features : int, optional
+        Number of terms to keep: those that occur most often in all documents together, or that are
+        in most documents if ``weighting="binary"``.
     stop_words : iterable of str or "english", optional
-        Words to ignore; "english" is scikit-learn's list.
+        Words to ignore; "english" is scikit-learn's list. Only for ``analyzer="word"``.
+    lowercase : bool, default=True
+        Whether to convert text to lower case.
+    strip_accents : {"ascii", "unicode"} or callable, optional
+        Remove accents, after the conversion to lower case: "ascii" replaces characters by those of
+        ASCII that they are made of and leaves out all others, "unicode" removes combining
+        characters. A function takes a text and returns it without accents.
     strip_markup : bool, default=True
         Whether to remove tags and comments and decode entities first.
     n_jobs : int, optional
@@ -104,10 +109,11 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        Column of each word; words are in alphabetical order.
+        Column of each term; terms are in alphabetical order.
     n_rare_, n_frequent_ : int
-        Number of words dropped because of ``min_df`` and of ``max_df``, stop words included.
-    idf_ : ndarray of shape (n_words,)
+        Number of terms dropped because of ``min_df`` and of ``max_df``; of single words, stop words
+        included.
+    idf_ : ndarray of shape (n_terms,)
         Inverse document frequencies; only with ``weighting="tfidf"``.
 
     Examples
@@ -119,24 +125,39 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [0.71, 0.71, 0.  , 0.  ]])
     >>> vectorizer.get_feature_names_out()
     array(['a', 'chisel', 'plane', 'spokeshave'], dtype=object)
+    >>> pairs = DocumentVectorizer(ngram_range=(1, 2), min_df=1).fit(["a plane", "a chisel"])
+    >>> pairs.get_feature_names_out()
+    array(['a', 'a chisel', 'a plane', 'chisel', 'plane'], dtype=object)
     """
 
     def __init__(
         self,
         *,
+        analyzer: Analyzer = "word",
+        ngram_range: tuple[int, int] = (1, 1),
         weighting: str = "binary",
+        sublinear_tf: bool = False,
         norm: str | None = "l2",
         min_df: float = 2,
         max_df: float = 1.0,
+        max_features: int | None = None,
         stop_words: Iterable[str] | str | None = None,
+        lowercase: bool = True,
+        strip_accents: Stripper = None,
         strip_markup: bool = True,
         n_jobs: int | None = None,
     ) -> None:
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
         self.weighting = weighting
+        self.sublinear_tf = sublinear_tf
         self.norm = norm
         self.min_df = min_df
         self.max_df = max_df
+        self.max_features = max_features
         self.stop_words = stop_words
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
         self.strip_markup = strip_markup
         self.n_jobs = n_jobs
 
@@ -169,13 +190,13 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        X : csr_matrix of shape (n_documents, n_words)
+        X : csr_matrix of shape (n_documents, n_terms)
         """
         chunks = self._learn(raw_documents)
         return weight_counts(self, _assemble(chunks, len(self.vocabulary_), self.n_jobs))
 
     def transform(self, raw_documents: Iterable[str]) -> sparse.csr_matrix:
-        """Return the matrix of the documents; words outside the vocabulary are ignored.
+        """Return the matrix of the documents; terms outside the vocabulary are ignored.
 
         Parameters
         ----------
@@ -184,12 +205,12 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        X : csr_matrix of shape (n_documents, n_words)
+        X : csr_matrix of shape (n_documents, n_terms)
         """
         return weight_counts(self, count_words(self, raw_documents))
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return the words, in the order of the columns.
+        """Return the terms, in the order of the columns.
 
         Parameters
         ----------
@@ -198,65 +219,92 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        words : ndarray of str
+        terms : ndarray of str
         """
         check_is_fitted(self)
         return np.array(list(self.vocabulary_), dtype=object)
 
-    def _learn(self, raw_documents: Iterable[str]) -> list[tuple[TokenRows, NDArray[np.int32]]]:
-        """Set the vocabulary; return rows of tokens, and the column of each token or -1."""
+    def _learn(self, raw_documents: Iterable[str]) -> Chunks:
+        """Set the vocabulary; return rows of terms, and the column of each term or -1."""
         check_vectorizer(self)
-        alphabet, words = make_alphabet(), empty_words()
-        chunks = []
-        for rows, chunk_words in self._scan(raw_documents):
-            ids, words = absorb(words, chunk_words, alphabet)
-            chunks.append((rows, ids))
-        columns = self._choose_columns(words, chunks)
+        terms = make_collector(make_analysis(self))
+        for scanned in self._spread(terms.scan, raw_documents):
+            terms.absorb(scanned)
+        chunks = terms.finish(self._starmap)
+        columns = self._choose_columns(terms, chunks)
         return [(rows, columns[ids]) for rows, ids in chunks]
 
-    def _scan(self, raw_documents: Iterable[str]) -> Iterator[tuple[TokenRows, Words]]:
-        """Yield the rows of tokens of each chunk of text, with the vocabulary of the chunk."""
-        yield from Parallel(
-            n_jobs=self.n_jobs, prefer="threads", return_as="generator", batch_size=1
-        )(
-            delayed(scan_chunk)(documents, self.strip_markup)
+    def _spread(self, work: Callable[[list[str]], Any], raw_documents: Iterable[str]) -> Any:
+        """Yield the result of some work on each chunk of text, done in threads."""
+        return Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator", batch_size=1)(
+            delayed(work)(documents)
             for documents in split_chunks(raw_documents, CHUNK, "raw_documents")
         )
 
-    def _choose_columns(
-        self, words: Words, chunks: list[tuple[TokenRows, NDArray[np.int32]]]
-    ) -> NDArray[np.int32]:
-        """Set the vocabulary and return the column of each word, -1 for dropped words."""
+    def _starmap(
+        self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Return the results of calls of a function, made in threads."""
+        calls = (delayed(function)(*each) for each in arguments)
+        done: list[Any] = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(calls)
+        return done
+
+    def _choose_columns(self, terms: Terms, chunks: Chunks) -> NDArray[np.int32]:
+        """Set the vocabulary and return the column of each term, -1 for dropped terms."""
         n_documents = sum(rows.indptr.size - 1 for rows, _ in chunks)
-        frequency = np.zeros(words.size[0], np.int64)
+        frequency = np.zeros(len(terms), np.int64)
         for rows, ids in chunks:
             frequency[ids] += np.bincount(rows.tokens, minlength=ids.size)
-        lowest, highest = self._find_limits(n_documents, words.size[0])
-        stop_words = list_stop_words(self)
-        kept = np.flatnonzero((frequency >= lowest) & (frequency <= highest))
-        self.n_rare_ = int(np.count_nonzero(frequency < lowest))
+        is_term = frequency > 0  # a beginning of n-grams may be too short itself
+        n_terms = int(np.count_nonzero(is_term))
+        lowest, highest = self._find_limits(n_documents, n_terms)
+        kept = np.flatnonzero(is_term & (frequency >= lowest) & (frequency <= highest))
+        self.n_rare_ = int(np.count_nonzero(is_term & (frequency < lowest)))
         self.n_frequent_ = int(np.count_nonzero(frequency > highest))
-        names = decode_words(words, kept)
-        alphabetical = sorted(set(names) - stop_words)
-        if not alphabetical:
+        kept, names = terms.arrange(kept)
+        if make_analysis(self).is_plain and (stop_words := list_stop_words(self)):
+            places = [place for place, name in enumerate(names) if name not in stop_words]
+            kept, names = kept[places], [names[place] for place in places]
+        if not names:
             raise ValueError(
-                f"No word is left: all {words.size[0]} are stop words or outside min_df="
+                f"No word is left: all {n_terms} are stop words or outside min_df="
                 f"{self.min_df} and max_df={self.max_df}. Lower min_df or raise max_df."
             )
-        column = dict(zip(alphabetical, range(len(alphabetical)), strict=True))
-        columns = np.full(words.size[0], -1, np.int32)
-        columns[kept] = [column.get(name, -1) for name in names]
-        in_order = np.argsort(columns)[-len(alphabetical) :]
-        set_vocabulary(self, alphabetical, frequency[in_order], n_documents)
+        if self.max_features is not None and len(names) > self.max_features:
+            places = self._find_most_frequent(kept, frequency, chunks)
+            kept, names = kept[places], [names[place] for place in places]
+        columns = np.full(len(terms), -1, np.int32)
+        columns[kept] = np.arange(len(names))
+        set_vocabulary(self, names, frequency[kept], n_documents)
         return columns
 
-    def _find_limits(self, n_documents: int, n_words: int) -> tuple[float, float]:
-        """Return the smallest and largest number of documents a word may be in."""
+    def _find_most_frequent(
+        self, kept: NDArray[np.int64], frequency: NDArray[np.int64], chunks: Chunks
+    ) -> list[int]:
+        """Return the places in ``kept``, which is in alphabetical order, of the terms to keep."""
+        if self.weighting == "binary":
+            totals = frequency
+        else:
+            totals = np.zeros(frequency.size, np.int64)
+            for rows, ids in chunks:
+                found = np.bincount(rows.tokens, rows.counts, minlength=ids.size)
+                totals[ids] += found.astype(np.int64)
+        # Which of equals is kept depends on the type, as it does in scikit-learn.
+        wanted = totals[kept].astype(float if self.weighting == "tfidf" else np.int64)
+        return sorted((-wanted).argsort()[: self.max_features].tolist())
+
+    def _find_limits(self, n_documents: int, n_terms: int) -> tuple[float, float]:
+        """Return the smallest and largest number of documents a term may be in."""
         if n_documents == 0:
             raise ValueError("raw_documents must hold at least one document. Got none.")
-        if n_words == 0:
+        if n_terms == 0:
+            if make_analysis(self) == Analysis(strip_markup=self.strip_markup):
+                raise ValueError(
+                    f"raw_documents must hold words. Got {n_documents} without a letter or digit."
+                )
             raise ValueError(
-                f"raw_documents must hold words. Got {n_documents} without a letter or digit."
+                f"raw_documents must hold terms for this analyzer, ngram_range and stop_words. "
+                f"Got {n_documents} without one."
             )
         return find_limits(self.min_df, self.max_df, n_documents)
 
@@ -267,22 +315,38 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def make_analysis(vectorizer: DocumentVectorizer) -> Analysis:
+    """Return how a vectorizer turns a text into terms."""
+    min_n, max_n = vectorizer.ngram_range
+    is_pairs = vectorizer.analyzer == "word" and max_n > 1
+    return Analysis(
+        analyzer=vectorizer.analyzer,
+        ngram_range=(int(min_n), int(max_n)),
+        lowercase=bool(vectorizer.lowercase),
+        strip_accents=vectorizer.strip_accents,
+        strip_markup=bool(vectorizer.strip_markup),
+        # Those of single words are dropped from the vocabulary instead.
+        stop_words=list_stop_words(vectorizer) if is_pairs else frozenset(),
+    )
+
+
 def count_words(vectorizer: DocumentVectorizer, raw_documents: Iterable[str]) -> sparse.csr_matrix:
-    """Return the count of each word of a fitted vocabulary in each document."""
+    """Return the count of each term of a fitted vocabulary in each document."""
     check_is_fitted(vectorizer)
-    alphabet = make_alphabet()
-    chunks = [
-        (rows, look_up(vectorizer._words, words, alphabet))
-        for rows, words in vectorizer._scan(raw_documents)
-    ]
-    return _assemble(chunks, len(vectorizer.vocabulary_), vectorizer.n_jobs)
+    n_terms = len(vectorizer.vocabulary_)
+    same = np.arange(n_terms, dtype=np.int32)
+    chunks = [(rows, same) for rows in vectorizer._spread(vectorizer._known.find, raw_documents)]
+    return _assemble(chunks, n_terms, vectorizer.n_jobs)
 
 
 def weight_counts(vectorizer: DocumentVectorizer, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Turn counts of words into the weighted and normalised matrix, in place."""
+    """Turn counts of terms into the weighted and normalised matrix, in place."""
     if vectorizer.weighting == "binary":
         counts.data[:] = 1
-    elif vectorizer.weighting == "tfidf":
+    elif vectorizer.sublinear_tf:
+        np.log(counts.data, counts.data)
+        counts.data += 1
+    if vectorizer.weighting == "tfidf":
         counts.data *= vectorizer.idf_[counts.indices]
     return (
         counts if vectorizer.norm is None else normalize(counts, norm=vectorizer.norm, copy=False)
@@ -295,9 +359,9 @@ def set_vocabulary(
     frequency: NDArray[np.int64],
     n_documents: int,
 ) -> None:
-    """Fit a vectorizer to words in alphabetical order and their document frequencies."""
+    """Fit a vectorizer to terms in alphabetical order and their document frequencies."""
     vectorizer.vocabulary_ = dict(zip(words, range(len(words)), strict=True))
-    vectorizer._words = scan_chunk(["\n".join(words)], without_markup=False)[1]
+    vectorizer._known = KnownTerms(make_analysis(vectorizer), words)
     if vectorizer.weighting == "tfidf":
         vectorizer.idf_ = np.log((1 + n_documents) / (1.0 + frequency)) + 1
 
@@ -320,7 +384,13 @@ def check_vectorizer(vectorizer: DocumentVectorizer) -> None:
         )
     if vectorizer.norm not in ("l2", "l1", None):
         raise ValueError(f"norm must be 'l2', 'l1' or None. Got {vectorizer.norm!r} instead.")
+    check_analysis(vectorizer)
     check_limits(vectorizer.min_df, vectorizer.max_df)
+    most: Any = vectorizer.max_features
+    if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
+        raise ValueError(
+            f"max_features must be None or a whole number, at least 1. Got {most!r} instead."
+        )
     if isinstance(vectorizer.stop_words, str) and vectorizer.stop_words != "english":
         raise ValueError(
             "stop_words must be 'english' or an iterable of words. "
@@ -329,15 +399,11 @@ def check_vectorizer(vectorizer: DocumentVectorizer) -> None:
 
 
 def scan_chunk(documents: list[str], without_markup: bool) -> tuple[TokenRows, Words]:
-    """Return the tokens of each document, and the vocabulary they refer to."""
-    text, ends = encode_documents(documents, without_markup=without_markup)
-    *rows, words = scan(text, ends, make_alphabet(), empty_words())
-    return TokenRows(*rows), words
+    """Return the words of each document, and the vocabulary they refer to."""
+    return scan_words(Analysis(strip_markup=without_markup), documents)
 
 
-def _assemble(
-    chunks: list[tuple[TokenRows, NDArray[np.int32]]], n_columns: int, n_jobs: int | None
-) -> sparse.csr_matrix:
+def _assemble(chunks: Chunks, n_columns: int, n_jobs: int | None) -> sparse.csr_matrix:
     """Return the matrix of counts, columns in ascending order in each row."""
     lengths = [count_kept(rows.indptr, rows.tokens, columns) for rows, columns in chunks]
     indptr = np.cumsum(np.concatenate([[0], *lengths]))
