@@ -12,6 +12,7 @@ from spokeshave.model.file import KEY, NO_DIGEST
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
+from spokeshave.text.analyzers import Analysis
 
 WORDS = ("acorn", "ash", "bark", "größe", "lobed", "oak", "σίτος", "spokeshaves")
 TEXTS = [
@@ -76,6 +77,19 @@ def read_words(weighting="binary", norm=None, *, words=WORDS, idf=None):
     return TextInput(words, weighting, norm, True, idf)
 
 
+def read_pairs():
+    """Return what reads texts as words and pairs of words."""
+    analysis = Analysis(ngram_range=(1, 2), strip_accents="unicode", stop_words=frozenset({"the"}))
+    words = ("acorn", "old oak", "Oak", "ash", "grey ash")
+    return TextInput(words, "counts", "l2", True, None, analysis, sublinear_tf=True)
+
+
+def read_characters():
+    """Return what reads texts as characters of words."""
+    analysis = Analysis(analyzer="char_wb", ngram_range=(2, 3), lowercase=False)
+    return TextInput((" o", "oa", "oak", "ash", "sh ", " A"), "counts", None, True, None, analysis)
+
+
 def read_columns(*, keep_zeros=False):
     """Return what reads some columns of vectors."""
     names = ("height", "girth", "leaves", "age", "rings")
@@ -103,6 +117,8 @@ def make_models():
         "binary values": make_model(
             trees, read_words("counts"), shape, has_table=False, is_binary=True, norm="l1"
         ),
+        "word pairs": make_model(trees, read_pairs(), weigh, is_calibrated=True),
+        "characters": make_model(trees, read_characters(), weigh),
         "no words": make_model(trees, read_words(words=()), weigh),
         "one label": make_model(["oak"], read_words(), weigh, multilabel=True),
     }

@@ -128,6 +128,19 @@ def test_models_of_texts_for_other_targets_come_back_as_they_were(name):
         check_texts(name, "multilabel", weighting="tfidf")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ngram_range": (1, 2), "stop_words": "english", "sublinear_tf": True},
+        {"analyzer": "char_wb", "ngram_range": (2, 4), "lowercase": False},
+        {"analyzer": "char", "ngram_range": (1, 3), "strip_accents": "ascii", "max_features": 50},
+    ],
+)
+@pytest.mark.parametrize("name", ["peer", "shaped"])
+def test_models_of_ngrams_come_back_as_they_were(name, options):
+    check_texts(name, "labels", weighting="tfidf", **options)
+
+
 SHAPES = pytest.mark.parametrize("shape", ["local_probability", "log_odds", "binary", None])
 
 
@@ -390,6 +403,16 @@ CANNOT_BE_SAVED = {
         lambda: make_pipeline(TfidfVectorizer(), DualLinearSVC()).fit(TREES, KINDS),
         {},
         "a DocumentVectorizer or a StandardScaler, .* Got a TfidfVectorizer in it instead",
+    ),
+    "analyzer": (
+        lambda: fit_trees(SVM, analyzer=str.split),
+        {},
+        "a DocumentVectorizer whose analyzer is named by a string: a model file cannot store a fu",
+    ),
+    "accents": (
+        lambda: fit_trees(SVM, strip_accents=str.strip),
+        {},
+        "a DocumentVectorizer whose strip_accents is named by a string",
     ),
     "neighbours": (
         lambda: fit_vectors(KNeighborsClassifier()),

@@ -32,6 +32,7 @@ from spokeshave.model.file import (
     pack_model,
     unpack_model,
 )
+from spokeshave.text.analyzers import Analysis
 
 MODELS = make_models()
 CONTENTS = {name: pack_model(model) for name, model in MODELS.items()}
@@ -41,7 +42,7 @@ NOT_ONE = "this is not a model file; spokeshave fit writes one"
 NOT_ONE_OR_DAMAGED = "this is not a model file, or it is damaged; spokeshave fit writes one"
 DAMAGED = "the model file is damaged or cut short; fetch or make it again"
 WRONG_VERSION = "the model file is damaged; fetch or make it again"
-NEWER = "newer than this Spokeshave, which reads up to 1; upgrade Spokeshave"
+NEWER = "newer than this Spokeshave, which reads up to 2; upgrade Spokeshave"
 
 
 def find_problem(path, content=None):
@@ -286,6 +287,12 @@ def test_a_file_of_the_first_version_says_what_it_did():
     names = ("acorn", "ash", "bark", "berry", "dark", "grey", "lobed", "oak", "yew")
     assert model.feature_names_ == names
     assert model.provenance["data"] == "sentences about trees"
+
+
+def test_a_file_of_the_first_version_reads_single_words():
+    read = load_model(FIXTURE).input
+    assert read.analysis == Analysis()
+    assert not read.sublinear_tf
 
 
 def test_a_file_of_the_first_version_is_small():

@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 from spokeshave import DocumentVectorizer
 from spokeshave.model import inputs
 from spokeshave.model.inputs import MUCH_TEXT, TextInput, VectorInput, measure_rows
+from spokeshave.text.vectorizer import make_analysis
 
 # Letters that grow, shrink or look around when they are lowered; digits, marks and separators.
 LETTERS = "aZ09_ -.éßẞİıΣσςΑИ中٣½²ªǅ\U0001d552\U0001f600\u0301\u0307\u200d\ud800\udfff"
@@ -68,6 +69,38 @@ def test_both_paths_read_what_the_vectorizer_reads(training, documents, weightin
     slow, fast = read_both_ways(reader, documents)
     assert_same_rows(slow, fast)
     assert (slow.values is None) == (weighting == "binary" and norm is None)
+    expected = vectorizer.transform(documents).toarray()
+    np.testing.assert_allclose(spread(slow, len(reader.names)), expected, rtol=1e-12)
+
+
+ANALYSES = st.fixed_dictionaries(
+    {
+        "analyzer": st.sampled_from(["word", "char", "char_wb"]),
+        "ngram_range": st.sampled_from([(1, 1), (1, 2), (2, 2), (2, 4), (3, 3), (1, 10**9)]),
+        "lowercase": st.booleans(),
+        "strip_accents": st.sampled_from([None, "ascii", "unicode"]),
+        "sublinear_tf": st.booleans(),
+        "max_features": st.none() | st.integers(1, 9),
+        "stop_words": st.none() | st.just(["oak", "9", "a", "two words", ""]),
+    }
+)
+
+
+@settings(max_examples=250, deadline=None)
+@given(TEXTS, TEXTS, WEIGHTINGS, ANALYSES)
+def test_every_analysis_is_read_as_the_vectorizer_reads_it(training, documents, weighting, options):
+    training = [text[:40] for text in training]
+    vectorizer = DocumentVectorizer(weighting=weighting, min_df=1, **options).fit(
+        [*training, "ash oak yew elm"]
+    )
+    idf = vectorizer.idf_ if weighting == "tfidf" else None
+    reader = TextInput(
+        vectorizer.get_feature_names_out(),
+        *(weighting, "l2", True, idf, make_analysis(vectorizer)),
+        sublinear_tf=options["sublinear_tf"],
+    )
+    slow, fast = read_both_ways(reader, documents)
+    assert_same_rows(slow, fast)
     expected = vectorizer.transform(documents).toarray()
     np.testing.assert_allclose(spread(slow, len(reader.names)), expected, rtol=1e-12)
 

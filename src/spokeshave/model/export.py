@@ -21,7 +21,7 @@ from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseSco
 from spokeshave.selection.shaved_svc import ShavedSVC
 from spokeshave.shaping.shaped_svc import ShapedSVC
 from spokeshave.svm.estimator import DualLinearSVC
-from spokeshave.text.vectorizer import DocumentVectorizer
+from spokeshave.text.vectorizer import DocumentVectorizer, make_analysis
 
 CLASSIFIERS = (
     *(ShavedSVC, ShapedSVC, DualLinearSVC),
@@ -216,10 +216,18 @@ def _export_input(
         return VectorInput(stages.n_columns, known, tuple(map(str, labels)), keep_zeros)
     is_unit = isinstance(scorer, SparseScorer) and scorer.unit
     is_tfidf = vectorizer.weighting == "tfidf"
+    for name in ("analyzer", "strip_accents"):
+        if callable(getattr(vectorizer, name)):
+            raise ValueError(
+                f"model must have a DocumentVectorizer whose {name} is named by a string: a model "
+                "file cannot store a function."
+            )
     return TextInput(
         vectorizer.get_feature_names_out()[known].tolist(),
         vectorizer.weighting,
         None if is_unit else vectorizer.norm,
         vectorizer.strip_markup,
         vectorizer.idf_[known] if is_tfidf else None,
+        make_analysis(vectorizer),
+        sublinear_tf=bool(vectorizer.sublinear_tf),
     )

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.errors import ModelFileError
-from spokeshave.model.inputs import TOKEN, TextInput, VectorInput
+from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
+from spokeshave.text.analyzers import ANALYZERS, TOKEN, Analysis
 from spokeshave.utils.atomic import write_atomic
 
 PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
@@ -32,7 +33,15 @@ def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
-FORMAT, VERSION = "spokeshave model", 1
+FORMAT, VERSION = "spokeshave model", 2  # version 1 had single words as the only terms
+FIRST_OPTIONS = {
+    "sublinear_tf": False,
+    "analyzer": "word",
+    "ngram_range": [1, 1],
+    "lowercase": True,
+    "strip_accents": None,
+    "stop_words": [],
+}  # of texts in files of version 1
 LONGEST_HEADER = 1 << 26
 NO_DIGEST = "0" * 64
 KEY = "spokeshave"
@@ -231,6 +240,12 @@ def _describe_text(given: Any, arrays: Arrays) -> Header:
         "weighting": given.weighting,
         "norm": given.norm,
         "strip_markup": given.strip_markup,
+        "sublinear_tf": given.sublinear_tf,
+        "analyzer": given.analysis.analyzer,
+        "ngram_range": list(given.analysis.ngram_range),
+        "lowercase": given.analysis.lowercase,
+        "strip_accents": given.analysis.strip_accents,
+        "stop_words": sorted(given.analysis.stop_words),
     }
 
 
@@ -277,7 +292,7 @@ def restore_model(header: Header, arrays: Arrays) -> Model:
     multilabel = header["multilabel"]
     _require(classes.size > (0 if multilabel else 1))
     n_scores = 1 if classes.size == 2 and not multilabel else classes.size
-    given = _restore_input(header["input"], arrays)
+    given = _restore_input(header["input"], arrays, header.get("version", VERSION))
     scorer = _restore_scorer(header["scorer"], arrays, n_scores, len(given.names))
     calibration = arrays.get("calibration")
     if calibration is not None:
@@ -306,18 +321,28 @@ def _check_classes(names: list[Any]) -> NDArray[Any]:
     return classes
 
 
-def _restore_input(header: Header, arrays: Arrays) -> TextInput | VectorInput:
+def _restore_input(header: Header, arrays: Arrays, version: int) -> TextInput | VectorInput:
     names = _read_names(arrays)
     if header["kind"] == "text":
+        if version == 1:
+            header = {**header, **FIRST_OPTIONS}
         _require(header["weighting"] in ("binary", "counts", "tfidf"))
         _require(header["norm"] in ("l2", "l1", None) and type(header["strip_markup"]) is bool)
         idf = None
         if header["weighting"] == "tfidf":
             idf = _get_array(arrays, "idf", "<f8", (len(names),))
-        # The kernels build the vocabulary by splitting text, so words must be distinct tokens.
-        _require(TOKEN.findall("\n".join(names).lower()) == names)
-        _require(len(set(names)) == len(names))
-        return TextInput(names, header["weighting"], header["norm"], header["strip_markup"], idf)
+        _require(type(header["sublinear_tf"]) is bool)
+        analysis = _restore_analysis(header)
+        _check_terms(names, analysis)
+        return TextInput(
+            names,
+            header["weighting"],
+            header["norm"],
+            header["strip_markup"],
+            idf,
+            analysis,
+            sublinear_tf=header["sublinear_tf"],
+        )
     _require(header["kind"] == "vectors" and type(header["keep_zeros"]) is bool)
     features = _get_array(arrays, "features", "<i8", (len(names),))
     n_features = header["n_features"]
@@ -325,6 +350,40 @@ def _restore_input(header: Header, arrays: Arrays) -> TextInput | VectorInput:
     _require(((features >= 0) & (features < n_features)).all())  # first: differences may overflow
     _require((np.diff(features) > 0).all())
     return VectorInput(n_features, features, tuple(names), header["keep_zeros"])
+
+
+def _restore_analysis(header: Header) -> Analysis:
+    analyzer, limits, stop_words = header["analyzer"], header["ngram_range"], header["stop_words"]
+    _require(analyzer in ANALYZERS and type(header["lowercase"]) is bool)
+    _require(header["strip_accents"] in ("ascii", "unicode", None))
+    _require(isinstance(limits, list) and all(type(n) is int for n in limits))
+    min_n, max_n = limits
+    _require(1 <= min_n <= max_n < 1 << 31)
+    _require(isinstance(stop_words, list) and all(isinstance(word, str) for word in stop_words))
+    return Analysis(
+        analyzer=analyzer,
+        ngram_range=(min_n, max_n),
+        lowercase=header["lowercase"],
+        strip_accents=header["strip_accents"],
+        strip_markup=header["strip_markup"],
+        stop_words=frozenset(stop_words),
+    )
+
+
+def _check_terms(names: list[str], analysis: Analysis) -> None:
+    """Raise unless the names are distinct and could be terms of the analysis."""
+    _require(len(set(names)) == len(names))
+    min_n, max_n = analysis.ngram_range
+    if analysis.analyzer != "word":  # a word may be too short for min_n characters
+        shortest = min_n if analysis.analyzer == "char" else 1
+        _require(all(shortest <= len(name) <= max_n for name in names))
+        return
+    _require(all(min_n <= name.count(" ") + 1 <= max_n for name in names))
+    words = [word for name in names for word in name.split(" ")]
+    text = "\n".join(words)
+    if analysis.lowercase and analysis.strip_accents is None:  # which may leave capitals
+        text = text.lower()
+    _require(TOKEN.findall(text) == words)
 
 
 def _read_names(arrays: Arrays) -> list[str]:

@@ -6,10 +6,9 @@ loading the kernels is worth the time.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias
@@ -17,9 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.text.preprocess import split_chunks, strip_markup
+from spokeshave.text.analyzers import Analysis
+from spokeshave.text.preprocess import split_chunks
 
-TOKEN = re.compile(r"[^\W_]+")
 MUCH_TEXT = 1 << 22  # characters: for less text, loading numba takes longer than it saves
 CHUNK_SIZE = 1 << 20  # characters of text, or cells, in a batch
 
@@ -36,20 +35,25 @@ class Rows(NamedTuple):
 
 
 class TextInput:
-    """Raw text, vectorised as by `DocumentVectorizer`, restricted to the words of a model.
+    """Raw text, vectorised as by `DocumentVectorizer`, restricted to the terms of a model.
 
     Parameters
     ----------
     words : sequence of str
-        The words, in the order of their feature numbers.
+        The terms, in the order of their feature numbers.
     weighting : {"binary", "counts", "tfidf"}
-        The value of a word in a document.
+        The value of a term in a document.
     norm : {"l2", "l1"} or None
-        The norm by which documents are normalised, over all the words.
+        The norm by which documents are normalised, over all the terms.
     strip_markup : bool
         Whether to remove markup first.
     idf : ndarray of shape (n_words,) or None
         Inverse document frequencies, for "tfidf".
+    analysis : Analysis, optional
+        How a text becomes terms: by default as in `DocumentVectorizer`. Its ``strip_markup`` is
+        replaced by the one above.
+    sublinear_tf : bool, default=False
+        Whether counts are replaced by 1 + ln(count).
 
     Examples
     --------
@@ -65,10 +69,14 @@ class TextInput:
         norm: str | None,
         strip_markup: bool,
         idf: NDArray[np.float64] | None,
+        analysis: Analysis | None = None,
+        *,
+        sublinear_tf: bool = False,
     ) -> None:
         self.names = tuple(words)
         self.weighting, self.norm, self.strip_markup = weighting, norm, strip_markup
-        self.idf = idf
+        self.idf, self.sublinear_tf = idf, sublinear_tf
+        self.analysis = replace(analysis or Analysis(), strip_markup=strip_markup)
         self._n_read = 0
 
     def split(self, documents: Iterable[str]) -> Iterator[list[str]]:
@@ -76,7 +84,7 @@ class TextInput:
         return split_chunks(documents, CHUNK_SIZE, "documents")
 
     def read(self, documents: list[str]) -> Rows:
-        """Return documents as rows of words, in order of first occurrence."""
+        """Return documents as rows of terms, in order of first occurrence."""
         self._n_read += sum(map(len, documents))
         find = self._find if self._is_kernel_worth_it() else self._look_up
         return self._weigh(*find(documents))
@@ -88,24 +96,19 @@ class TextInput:
         return self._n_read >= MUCH_TEXT and find_spec("numba") is not None
 
     def _find(self, documents: list[str]) -> Found:
-        """Find the words of each document with the kernels."""
-        from spokeshave.kernels.tokens import find_known
-        from spokeshave.text.alphabet import encode_documents, make_alphabet
-
-        text, ends = encode_documents(documents, without_markup=self.strip_markup)
-        found: Found = find_known(text, ends, make_alphabet(), self._table)
+        """Find the terms of each document with the kernels."""
+        found: Found = self._known.find(documents)
         return found
 
     def _look_up(self, documents: list[str]) -> Found:
-        """Find the words of each document in plain Python."""
+        """Find the terms of each document in plain Python."""
         words: list[int] = []
         counts: list[int] = []
         indptr = [0]
         for document in documents:
-            text = strip_markup(document) if self.strip_markup else document
             found: dict[int, int] = {}
-            for token in TOKEN.findall(text.lower()):
-                if (word := self._numbers.get(token)) is not None:
+            for term in self.analysis.list_terms(document, self._longest):
+                if (word := self._numbers.get(term)) is not None:
                     found[word] = found.get(word, 0) + 1
             words.extend(found)
             counts.extend(found.values())
@@ -120,6 +123,8 @@ class TextInput:
             values = np.ones(len(words))
         else:
             values = counts.astype(float)
+            if self.sublinear_tf:
+                values = np.log(values) + 1
             if self.idf is not None:
                 values *= self.idf[words]
         if self.norm is not None:
@@ -131,13 +136,17 @@ class TextInput:
         return {word: number for number, word in enumerate(self.names)}
 
     @cached_property
-    def _table(self) -> Any:
-        """The words as a vocabulary for the kernels."""
-        from spokeshave.kernels.tokens import empty_words, scan
-        from spokeshave.text.alphabet import encode_documents, make_alphabet
+    def _longest(self) -> int:
+        """The number of words or characters of the longest term."""
+        by_word = self.analysis.analyzer == "word"
+        return max((len(n.split(" ") if by_word else n) for n in self.names), default=1)
 
-        text, ends = encode_documents(["\n".join(self.names)], without_markup=False)
-        return scan(text, ends, make_alphabet(), empty_words())[-1]
+    @cached_property
+    def _known(self) -> Any:
+        """The terms as a vocabulary for the kernels."""
+        from spokeshave.text.terms import KnownTerms
+
+        return KnownTerms(self.analysis, self.names)
 
 
 @dataclass(frozen=True, eq=False)
