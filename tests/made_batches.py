@@ -15,6 +15,7 @@ from spokeshave.budget.working_set import Objective
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.estimator import DualLinearSVC, compute_costs
 from spokeshave.svm.solver import Stop
+from spokeshave.text.analyzers import Analysis
 
 N_FEATURES, N_CLASSES = 9, 4
 NORMS = ["l2", "l1", None]
@@ -81,9 +82,8 @@ def scan_texts(texts, labels, *, has_values=False):
 
 
 def list_words(text):
-    """Return the words of a text, character by character."""
-    separated = "".join(c if c.isalnum() else " " for c in text.lower())
-    return separated.split()
+    """Return the words of a text in plain Python."""
+    return Analysis(strip_markup=False).list_terms(text)
 
 
 def make_texts(n, *, n_classes=3, seed=0):

@@ -23,11 +23,16 @@ from spokeshave.kernels.tokens import (
     sort_rows,
     tokenize,
 )
-from spokeshave.text.alphabet import make_alphabet
+from spokeshave.text import alphabet as alphabets
 
 # Letters of one to four bytes, digits, separators, and tokens longer than a key of eight bytes.
 ALPHABET = "aZ09_ -\n.éßΩИ中٣½ª²\U0001d552\U0001f600\u0301\ud800"
 TEXTS = st.lists(st.text(st.sampled_from(ALPHABET), max_size=40) | st.text(max_size=20), max_size=8)
+
+
+def make_alphabet():
+    """Return the alphabet in which every run of alphanumeric characters is a token."""
+    return alphabets.make_alphabet(unspaced=None)
 
 
 def encode(texts):
@@ -61,6 +66,27 @@ def test_scan_counts_as_plain_python_does(texts):
         expected = Counter(filter(None, split(text)))
         assert list(expected) == [names[t] for t in tokens[start:stop]]  # in order of occurrence
         assert list(expected.values()) == counts[start:stop].tolist()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(st.sampled_from("aZ1 -é中文𠀀กี"), max_size=12), max_size=6))
+def test_unspaced_characters_are_tokens_and_so_are_their_pairs(texts):
+    indptr, tokens, words = tokenize(*encode(texts), alphabets.make_alphabet(), empty_words())
+    names = spell(words)
+    for text, start, stop in zip(texts, indptr[:-1], indptr[1:], strict=True):
+        expected = []
+        for run in re.findall(r"[a-z1é]+|[中文𠀀กี]+", text.lower()):
+            is_word = run.isascii() or "é" in run
+            pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+            expected += [run] if is_word else [*run, *pairs]
+        assert [names[t] for t in tokens[start:stop]] == expected
+
+
+def test_a_long_run_of_unspaced_characters_fits():
+    text = "中" * 1000
+    indptr, _, counts, _ = scan(*encode([text, text]), alphabets.make_alphabet(), empty_words())
+    assert indptr.tolist() == [0, 2, 4]
+    assert counts.tolist() == [1000, 999, 1000, 999]
 
 
 def test_alphabet_is_that_of_str_isalnum():

@@ -291,7 +291,7 @@ def test_a_file_of_the_first_version_says_what_it_did():
 
 def test_a_file_of_the_first_version_reads_single_words():
     read = load_model(FIXTURE).input
-    assert read.analysis == Analysis()
+    assert read.analysis == Analysis(unspaced=None)
     assert not read.sublinear_tf
 
 

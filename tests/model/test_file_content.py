@@ -139,6 +139,8 @@ HEADER_LIES = [
     ("word pairs", ("input", "stop_words"), "the"),
     ("word pairs", ("input", "stop_words"), [1]),
     ("word pairs", ("input", "stop_words"), None),
+    ("word pairs", ("input", "unspaced"), "words"),
+    ("word pairs", ("input", "unspaced"), False),
     ("characters", ("input", "ngram_range"), [1, 2]),
     ("characters", ("input", "analyzer"), "word"),
     ("vectors", ("input", "kind"), "text"),

@@ -21,7 +21,16 @@ LETTERS = "aZ09_ -.éßẞİıΣσςΑИ中٣½²ªǅ\U0001d552\U0001f600\u0301\
 PIECES = [
     *("<b>", "</b>", "<i class=x>", "<!-- oak", "-->", "<script>", "</script>", "<", "&amp;"),
     *("&#931;", "&#x130;", "&nbsp", "&#55296;", "&eacute", ";", "ΟΔΟΣ", "ΟΔΟΣ.", "İstanbul"),
-    *("STRASSE", "STRAẞE", "longerthaneightbytes", "Longerthaneightbytes", "x\u0301y", "12.5"),
+    *(
+        "STRASSE",
+        "STRAẞE",
+        "longerthaneightbytes",
+        "Longerthaneightbytes",
+        "x\u0301y",
+        "12.5",
+        "中文字文",
+        "ที่นี่",
+    ),
 ]
 TEXT = st.lists(st.sampled_from(PIECES) | st.text(st.sampled_from(LETTERS), max_size=6)).map(
     "".join
@@ -81,7 +90,8 @@ ANALYSES = st.fixed_dictionaries(
         "strip_accents": st.sampled_from([None, "ascii", "unicode"]),
         "sublinear_tf": st.booleans(),
         "max_features": st.none() | st.integers(1, 9),
-        "stop_words": st.none() | st.just(["oak", "9", "a", "two words", ""]),
+        "stop_words": st.none() | st.just(["oak", "9", "a", "two words", "", "文"]),
+        "unspaced": st.sampled_from(["bigrams", None]),
     }
 )
 

@@ -7,9 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import (
-    CountVectorizer,
-)
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_extraction.text import strip_accents_ascii as peer_ascii
 from sklearn.feature_extraction.text import strip_accents_unicode as peer_unicode
 
@@ -43,7 +41,7 @@ def test_terms_are_those_of_scikit_learn(text, analyzer, limits, lowers, strip_a
         "lowercase": lowers,
         "strip_accents": strip_accents,
     }
-    ours = Analysis(strip_markup=False, stop_words=frozenset(stop_words), **options)
+    ours = Analysis(strip_markup=False, unspaced=None, stop_words=frozenset(stop_words), **options)
     theirs = CountVectorizer(
         token_pattern=r"(?u)[^\W_]+", stop_words=list(stop_words) or None, **options
     )

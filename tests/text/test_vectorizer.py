@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import unicodedata
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sklearn.preprocessing import binarize
 from spokeshave import DocumentVectorizer, DualLinearSVC
 from spokeshave.corpus import read_folders
 from spokeshave.text import vectorizer
+from spokeshave.text.alphabet import make_alphabet
 
 PATTERN = r"(?u)[^\W_]+"
 TEXTS = ["A plane, a <b>plane</b>!", "the Chisel & the plane", "Ünïcode spokeshave_2 spokeshave"]
@@ -67,7 +69,9 @@ def test_tfidf_equals_tfidf_vectorizer(norm):
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=10), st.integers(1, 3), st.integers(0, 40))
 def test_unicode_text_equals_count_vectorizer(texts, min_df, chunk):
-    ours = DocumentVectorizer(weighting="counts", norm=None, min_df=min_df, strip_markup=False)
+    ours = DocumentVectorizer(
+        weighting="counts", norm=None, min_df=min_df, strip_markup=False, unspaced=None
+    )
     theirs = CountVectorizer(token_pattern=PATTERN, min_df=min_df)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vectorizer, "CHUNK", chunk)
@@ -115,6 +119,7 @@ def test_every_analysis_equals_scikit_learn(texts, more, analysis, weighting, st
         strip_markup=False,
         stop_words=stop_words,
         n_jobs=2 if chunk % 2 else None,
+        unspaced=None,
         **analysis,
     )
     if weighting in ("counts", "binary"):
@@ -146,6 +151,62 @@ def test_the_most_frequent_terms_are_those_of_scikit_learn(rng):
             assert_same(DocumentVectorizer(**plain), theirs, texts)
             theirs = TfidfVectorizer(token_pattern=PATTERN, norm=None, **common)
             assert_same(DocumentVectorizer(weighting="tfidf", **plain), theirs, texts)
+
+
+SCRIPTS = (
+    *("HIRAGANA", "HENTAIGANA", "KATAKANA", "HALFWIDTH KATAKANA", "THAI", "LAO", "KHMER"),
+    *("MYANMAR", "CJK ", "COMBINING KATAKANA"),
+)
+HAN = "〇々〆〡〢〣〤〥〦〧〨〩〸〹〺〻"  # not named after their script
+
+
+def is_unspaced(character):
+    """Return whether Unicode names a letter or mark after a script without spaces."""
+    is_letter = unicodedata.category(character)[0] in "LM"
+    return character in HAN or (is_letter and unicodedata.name(character).startswith(SCRIPTS))
+
+
+def split_unspaced(text):
+    """Return the words of a text, character by character."""
+    words, run, was_unspaced = [], "", False
+    for character in text.lower() + " ":
+        now_unspaced = is_unspaced(character)
+        if run and (now_unspaced != was_unspaced or not (now_unspaced or character.isalnum())):
+            pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+            words += [*run, *pairs] if was_unspaced else [run]
+            run = ""
+        if now_unspaced or character.isalnum():
+            run, was_unspaced = run + character, now_unspaced
+    return words
+
+
+MIXED = "aB1 .é中文字ひらカナｶーกที่๑ລາວកម្ពុជាမြန်မာ၁々〇"
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    st.lists(st.text(st.sampled_from(MIXED), max_size=20), min_size=1, max_size=5),
+    st.sampled_from([(1, 1), (1, 2), (2, 3)]),
+)
+def test_scripts_without_spaces_become_characters_and_pairs(texts, limits):
+    texts = [*texts, "oak ash elm"]
+    theirs = CountVectorizer(tokenizer=split_unspaced, token_pattern=None, ngram_range=limits)
+    options = {"ngram_range": limits, "weighting": "counts", "norm": None, "min_df": 1}
+    assert_same(DocumentVectorizer(**options), theirs, texts)
+
+
+def test_scripts_are_told_by_the_names_of_their_characters():
+    wide = make_alphabet().wide
+    for code in [*range(0x80, 0x10000), *range(0x1AFF0, 0x1B200), *range(0x20000, 0x20100)]:
+        if is_unspaced(chr(code)):
+            assert wide[code] == 2, hex(code)
+        else:
+            assert wide[code] < 2 or unicodedata.category(chr(code)) == "Cn", hex(code)
+
+
+def test_digits_and_other_scripts_are_words_beside_unspaced_ones():
+    terms = DocumentVectorizer(min_df=1).fit(["iPhone手机13 ๑๒ 한국어 Ωmega"]).vocabulary_
+    assert set(terms) == {"iphone", "手", "机", "手机", "13", "๑๒", "한국어", "ωmega"}
 
 
 def test_an_analyzer_of_ones_own_gives_the_terms():
@@ -268,6 +329,7 @@ def test_works_in_a_pipeline():
         ({"ngram_range": 2}, ["a"], "ngram_range must be two whole numbers.* Got 2 instead."),
         ({"ngram_range": (1.0, 2)}, ["a"], "ngram_range must be two whole numbers"),
         ({"strip_accents": "latin"}, ["a"], "strip_accents must be 'ascii', 'unicode', None or"),
+        ({"unspaced": "words"}, ["a"], "unspaced must be 'bigrams' or None. Got 'words' instead."),
         ({"max_features": 0}, ["a"], "max_features must be None or a whole number, at least 1"),
         ({"max_features": 1.5}, ["a"], "max_features must be None or a whole .* Got 1.5 instead."),
         ({"analyzer": lambda _: [1]}, ["a"], "analyzer must return strings. Got int among them"),

@@ -38,7 +38,12 @@ from spokeshave.ranking.criteria import check_criterion
 from spokeshave.svm.estimator import DualLinearSVC, check_svc, compute_costs, make_svc
 from spokeshave.svm.one_vs_rest import OneVsRestMixin
 from spokeshave.svm.solver import Stop
-from spokeshave.text.vectorizer import DocumentVectorizer, check_vectorizer, list_stop_words
+from spokeshave.text.vectorizer import (
+    DocumentVectorizer,
+    check_vectorizer,
+    list_stop_words,
+    require_single_words,
+)
 from spokeshave.utils.checkpoint import WorkFolder, describe, digest
 from spokeshave.utils.formatting import parse_size
 from spokeshave.utils.timing import Stopwatch
@@ -328,6 +333,7 @@ def find_vectorizer(svc: BudgetedSVC) -> DocumentVectorizer:
             f"vectorizer must be a DocumentVectorizer. Got {type(vectorizer).__name__} instead."
         )
     check_vectorizer(vectorizer)
+    require_single_words(vectorizer)
     return vectorizer
 
 

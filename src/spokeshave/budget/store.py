@@ -12,7 +12,7 @@ from scipy import sparse
 from spokeshave.budget.row_batches import Batch
 from spokeshave.kernels.rows import DROPPED, count_features, drop_features, keep_rows
 from spokeshave.kernels.tokens import Words, absorb, empty_words, join_tokens, scan
-from spokeshave.text.alphabet import decode_words, make_alphabet
+from spokeshave.text.alphabet import decode_words, make_alphabet, make_name_alphabet
 
 PIECE = 1 << 20  # cells that are multiplied at a time
 FEWEST_WORDS = 1 << 12  # capacity of the smallest word table
@@ -254,7 +254,7 @@ def index_words(names: list[str]) -> Words:
 
 def _read_words(letters: NDArray[np.uint8]) -> Words:
     ends = np.array([letters.size])
-    words: Words = scan(letters, ends, make_alphabet(), empty_words())[-1]
+    words: Words = scan(letters, ends, make_name_alphabet(), empty_words())[-1]
     return words
 
 

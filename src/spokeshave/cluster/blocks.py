@@ -22,6 +22,7 @@ from spokeshave.text.vectorizer import (
     DocumentVectorizer,
     check_vectorizer,
     count_words,
+    require_single_words,
     weight_counts,
 )
 
@@ -196,6 +197,7 @@ def spread_documents(
     found = open_parts(client, parts, **options)
     recipe = clone(DocumentVectorizer() if vectorizer is None else vectorizer)
     check_vectorizer(recipe)
+    require_single_words(recipe)
     counted = count_parts(client, found, None, strip_markup=recipe.strip_markup)
     total = counted.total
     if like is not None:

@@ -1,9 +1,10 @@
 """Text to token ids.
 
-Documents arrive as one buffer of UTF-8 bytes. A token is a maximal run of alphanumeric characters.
-ASCII letters are converted to lower case here, all others before. The vocabulary is a hash table
-with linear probing, and it is exact: a token of up to eight bytes is its own key, and longer tokens
-of equal key are compared byte by byte.
+Documents arrive as one buffer of UTF-8 bytes. A token is a maximal run of alphanumeric characters,
+except in scripts without spaces between words: there each character is a token, and each pair of
+neighbours. ASCII letters are converted to lower case here, all others before. The vocabulary is a
+hash table with linear probing, and it is exact: a token of up to eight bytes is its own key, and
+longer tokens of equal key are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from spokeshave.kernels.compile import compiled
 
 _EMPTY = np.int32(-1)
 _SEPARATOR, _WIDE = np.uint8(0), np.uint8(1)
+_SPACED, _UNSPACED = np.uint8(1), np.uint8(2)
 _LONG = np.uint64(1) << np.uint64(56)  # no token begins with byte 1: marks the key of a long token
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ONE, _EIGHT = np.uint64(1), np.uint64(8)
@@ -26,11 +28,12 @@ class Alphabet(NamedTuple):
     """The class of every character.
 
     ``byte`` maps an ASCII letter or digit to its lower-case form, a byte of a character beyond
-    ASCII to 1, and any other byte to 0. ``wide`` flags the alphanumeric code points beyond ASCII.
+    ASCII to 1, and any other byte to 0. ``wide`` is 1 for the alphanumeric code points beyond
+    ASCII, but 2 if they are of a script without spaces between words, and 0 for all others.
     """
 
     byte: NDArray[np.uint8]
-    wide: NDArray[np.bool_]
+    wide: NDArray[np.uint8]
 
 
 class Words(NamedTuple):
@@ -73,11 +76,11 @@ def scan(text, document_ends, alphabet, words):
     small arrays are three times faster than one loop that does all.
     """
     indptr = np.zeros(document_ends.size + 1, np.int64)
-    most = text.size // 2 + document_ends.size  # a separator after each token but a document's last
+    most = _count_most(text.size, document_ends.size)
     tokens = np.empty(most, np.int32)
     counts = np.empty(most, np.int32)
     place = np.empty(0, np.int64)  # the last position in ``tokens`` of each token
-    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
     begin = 0
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
@@ -101,11 +104,11 @@ def find_known(text, document_ends, alphabet, words):
     letters, known_ends, known_keys, slots, size = words
     byte, wide = alphabet
     indptr = np.zeros(document_ends.size + 1, np.int64)
-    most = text.size // 2 + document_ends.size
+    most = _count_most(text.size, document_ends.size)
     tokens = np.empty(most, np.int32)
     counts = np.empty(most, np.int32)
     place = np.full(size[0], -1, np.int64)
-    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
     begin = 0
     for document, end in enumerate(document_ends):
         n_tokens = _split(text, begin, end, byte, wide, starts, stops, keys)
@@ -130,8 +133,8 @@ def tokenize(text, document_ends, alphabet, words):
     Returns ``indptr, tokens, words``; ``words`` is changed as by `scan`.
     """
     indptr = np.zeros(document_ends.size + 1, np.int64)
-    tokens = np.empty(text.size // 2 + document_ends.size, np.int32)
-    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    tokens = np.empty(_count_most(text.size, document_ends.size), np.int32)
+    starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
     begin = 0
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
@@ -149,8 +152,8 @@ def find_tokens(text, document_ends, alphabet, words):
     letters, known_ends, known_keys, slots, _ = words
     byte, wide = alphabet
     indptr = np.zeros(document_ends.size + 1, np.int64)
-    tokens = np.empty(text.size // 2 + document_ends.size, np.int32)
-    starts, stops, keys = _empty_tokens(_longest(document_ends) // 2 + 1)
+    tokens = np.empty(_count_most(text.size, document_ends.size), np.int32)
+    starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
     begin = 0
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, byte, wide, starts, stops, keys)
@@ -277,6 +280,16 @@ def sort_rows(indptr, tokens, counts, columns, n_columns, begins, out_indices, o
 
 
 @compiled
+def _count_most(n_bytes, n_documents):
+    """Return how many tokens there are at most.
+
+    A token is followed by a separator, or is one of the two per character of an unspaced script,
+    which has three bytes or more; the last token of a document need not be followed by anything.
+    """
+    return n_bytes - n_bytes // 3 + n_documents
+
+
+@compiled
 def _longest(document_ends):
     """Return the length of the longest document in bytes."""
     longest, start = 0, 0
@@ -307,18 +320,40 @@ def _split(text, start, stop, byte, wide, starts, ends, keys):
             if kind > _WIDE:
                 key = key << _EIGHT | np.uint64(kind)
                 p += _ONE
-            elif kind == _WIDE and wide[_code_point(text, p)]:
+            elif kind == _WIDE and wide[_code_point(text, p)] == _SPACED:
                 for _ in range(_width(text[p])):
                     key = key << _EIGHT | np.uint64(text[p])
                     p += _ONE
             else:
                 break
+        if p == begin:
+            p, n = _split_unspaced(text, p, stop, byte, wide, starts, ends, keys, n)
+            continue
         if p - begin > _EIGHT:
             key = _make_key(text, begin, p, byte)
         else:
             key <<= _EIGHT * (_EIGHT - (p - begin))
         starts[n], ends[n], keys[n] = begin, p, key
         n += _ONE
+
+
+@compiled
+def _split_unspaced(text, p, stop, byte, wide, starts, ends, keys, n):
+    """Write the tokens of a run of characters of unspaced scripts as `_split` does.
+
+    Returns the end of the run and the number of tokens so far, of which there were n.
+    """
+    first = n
+    while p < stop and byte[text[p]] == _WIDE and wide[_code_point(text, p)] == _UNSPACED:
+        starts[n], ends[n] = p, p + _width(text[p])
+        keys[n] = _make_key(text, starts[n], ends[n], byte)
+        p = ends[n]
+        n += _ONE
+    for single in range(first, n - _ONE):
+        starts[n], ends[n] = starts[single], ends[single + _ONE]
+        keys[n] = _make_key(text, starts[n], ends[n], byte)
+        n += _ONE
+    return p, n
 
 
 @compiled

@@ -20,7 +20,7 @@ from spokeshave.errors import ModelFileError
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
-from spokeshave.text.analyzers import ANALYZERS, TOKEN, Analysis
+from spokeshave.text.analyzers import ANALYZERS, Analysis
 from spokeshave.utils.atomic import write_atomic
 
 PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
@@ -41,6 +41,7 @@ FIRST_OPTIONS = {
     "lowercase": True,
     "strip_accents": None,
     "stop_words": [],
+    "unspaced": None,
 }  # of texts in files of version 1
 LONGEST_HEADER = 1 << 26
 NO_DIGEST = "0" * 64
@@ -246,6 +247,7 @@ def _describe_text(given: Any, arrays: Arrays) -> Header:
         "lowercase": given.analysis.lowercase,
         "strip_accents": given.analysis.strip_accents,
         "stop_words": sorted(given.analysis.stop_words),
+        "unspaced": given.analysis.unspaced,
     }
 
 
@@ -356,6 +358,7 @@ def _restore_analysis(header: Header) -> Analysis:
     analyzer, limits, stop_words = header["analyzer"], header["ngram_range"], header["stop_words"]
     _require(analyzer in ANALYZERS and type(header["lowercase"]) is bool)
     _require(header["strip_accents"] in ("ascii", "unicode", None))
+    _require(header["unspaced"] in ("bigrams", None))
     _require(isinstance(limits, list) and all(type(n) is int for n in limits))
     min_n, max_n = limits
     _require(1 <= min_n <= max_n < 1 << 31)
@@ -367,6 +370,7 @@ def _restore_analysis(header: Header) -> Analysis:
         strip_accents=header["strip_accents"],
         strip_markup=header["strip_markup"],
         stop_words=frozenset(stop_words),
+        unspaced=header["unspaced"],
     )
 
 
@@ -380,10 +384,7 @@ def _check_terms(names: list[str], analysis: Analysis) -> None:
         return
     _require(all(min_n <= name.count(" ") + 1 <= max_n for name in names))
     words = [word for name in names for word in name.split(" ")]
-    text = "\n".join(words)
-    if analysis.lowercase and analysis.strip_accents is None:  # which may leave capitals
-        text = text.lower()
-    _require(TOKEN.findall(text) == words)
+    _require(analysis.has_words(words))
 
 
 def _read_names(arrays: Arrays) -> list[str]:

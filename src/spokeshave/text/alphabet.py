@@ -11,23 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.kernels.tokens import Alphabet, Words, join_tokens
+from spokeshave.text.analyzers import TOKEN, UNSPACED
 from spokeshave.text.preprocess import strip_markup
 
 N_CODES = 0x110000
 _SPARE = {0: 0xF8, 1: 0xF9}  # bytes that mean something to the kernels, as bytes UTF-8 never has
 
 
-@lru_cache(maxsize=2)
-def make_alphabet(*, lowers: bool = True) -> Alphabet:
+@lru_cache(maxsize=4)
+def make_alphabet(*, lowers: bool = True, unspaced: str | None = "bigrams") -> Alphabet:
     """Return which characters are alphanumeric, in the Unicode version of this interpreter.
 
-    If ``lowers``, ASCII letters stand for their lower-case forms.
+    If ``lowers``, ASCII letters stand for their lower-case forms. If ``unspaced`` is None, the
+    characters of scripts without spaces are like all others.
     """
     byte = np.zeros(256, np.uint8)
     byte[128:] = 1
     for letter in filter(str.isalnum, map(chr, range(128))):
         byte[ord(letter)] = ord(letter.lower() if lowers else letter)
-    return Alphabet(byte, _flag_characters(r"[^\W_]+"))
+    wide = _flag_characters(TOKEN)
+    if unspaced is not None:
+        wide[_flag_characters(UNSPACED) > 0] = 2
+    return Alphabet(byte, wide)
 
 
 @lru_cache(maxsize=2)
@@ -39,23 +44,23 @@ def make_space_alphabet(*, lowers: bool = True) -> Alphabet:
         if not chr(code).isspace():
             letter = chr(code).lower() if lowers else chr(code)
             byte[code] = _SPARE.get(code, ord(letter))
-    return Alphabet(byte, _flag_characters(r"\S+"))
+    return Alphabet(byte, _flag_characters(re.compile(r"\S+")))
 
 
 @lru_cache(maxsize=1)
 def make_name_alphabet() -> Alphabet:
-    """Return an alphabet in which only the space separates, for names of terms."""
+    """Return an alphabet in which only space and line feed separate, for names of terms."""
     byte = np.arange(256, dtype=np.uint8)
     byte[list(_SPARE)] = list(_SPARE.values())
-    byte[ord(" ")] = 0
-    return Alphabet(byte, np.zeros(0, np.bool_))
+    byte[[ord(" "), ord("\n")]] = 0
+    return Alphabet(byte, np.zeros(0, np.uint8))
 
 
-def _flag_characters(pattern: str) -> NDArray[np.bool_]:
+def _flag_characters(pattern: re.Pattern[str]) -> NDArray[np.uint8]:
     every_character = np.arange(N_CODES, dtype="<u4").tobytes().decode("utf-32", "surrogatepass")
-    flags = np.zeros(N_CODES, np.bool_)
-    for run in re.finditer(pattern, every_character):
-        flags[run.start() : run.end()] = True
+    flags = np.zeros(N_CODES, np.uint8)
+    for run in pattern.finditer(every_character):
+        flags[run.start() : run.end()] = 1
     return flags
 
 

@@ -8,12 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, TypeAlias
 
 from spokeshave.text.preprocess import strip_accents_ascii, strip_accents_unicode, strip_markup
 
+# Letters and marks of scripts that are written without spaces between words, and not their digits.
+_CHARACTERS = "".join(
+    (
+        r"\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff",  # Han
+        r"\U0001aff0-\U0001b16f\U00020000-\U0003ffff",  # old Kana, more Han
+        r"\u3041-\u3096\u3099\u309a\u309d-\u309f",  # Hiragana
+        r"\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f",  # Katakana
+        r"\u0e01-\u0e3a\u0e40-\u0e4e",  # Thai
+        r"\u0e81-\u0ece\u0edc-\u0edf",  # Lao
+        r"\u1780-\u17d3\u17d7\u17dc\u17dd",  # Khmer
+        r"\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f",
+    )
+)
 TOKEN = re.compile(r"[^\W_]+")
+UNSPACED = re.compile(f"[{_CHARACTERS}]+")
+_MIXED = re.compile(rf"[^\W_{_CHARACTERS}]+|[{_CHARACTERS}]+")
 ANALYZERS = ("word", "char", "char_wb")
 _ACCENTS = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
 _SPACES = re.compile(r"\s\s+")
@@ -42,6 +58,7 @@ class Analysis:
     strip_accents: Stripper = None
     strip_markup: bool = True
     stop_words: frozenset[str] = frozenset()
+    unspaced: str | None = "bigrams"
 
     @property
     def is_plain(self) -> bool:
@@ -72,7 +89,7 @@ class Analysis:
         min_n, max_n = self.ngram_range
         max_n = max_n if longest is None else min(max_n, longest)
         if self.analyzer == "word":
-            words = TOKEN.findall(text)
+            words = self.split_words(text)
             if self.stop_words:
                 words = [word for word in words if word not in self.stop_words]
             if self.ngram_range == (1, 1):
@@ -82,6 +99,35 @@ class Analysis:
             return list(_slide(join_spaces(text), min_n, max_n))
         padded = [f" {word} " for word in text.split()]
         return [gram for word in padded for gram in _slide(word, min(min_n, len(word)), max_n)]
+
+    def split_words(self, text: str) -> list[str]:
+        """Return the words of a cleaned text, and the characters and pairs of unspaced scripts.
+
+        Examples
+        --------
+        >>> Analysis().split_words("oak 東京都 1")
+        ['oak', '東', '京', '都', '東京', '京都', '1']
+        """
+        if self.unspaced is None or text.isascii() or not UNSPACED.search(text):
+            return TOKEN.findall(text)
+        words: list[str] = []
+        for run in _MIXED.findall(text):
+            if UNSPACED.match(run):
+                words.extend(run)
+                words.extend(first + second for first, second in pairwise(run))
+            else:
+                words.append(run)
+        return words
+
+    def has_words(self, words: list[str]) -> bool:
+        """Return whether each of these could be a word of a text."""
+        text = "\n".join(words)
+        if self.lowercase and self.strip_accents is None:  # which may leave capitals
+            text = text.lower()
+        if self.unspaced is None:
+            return TOKEN.findall(text) == words
+        is_short = all(len(word) <= 2 for word in words if UNSPACED.match(word))
+        return is_short and _MIXED.findall(text) == words
 
 
 def _slide(sequence: Any, min_n: int, max_n: int) -> Iterator[Any]:
@@ -120,6 +166,8 @@ def check_analysis(options: Any) -> None:
             "strip_accents must be 'ascii', 'unicode', None or callable. "
             f"Got {options.strip_accents!r} instead."
         )
+    if options.unspaced not in ("bigrams", None):
+        raise ValueError(f"unspaced must be 'bigrams' or None. Got {options.unspaced!r} instead.")
 
 
 def _is_range(given: Any) -> bool:

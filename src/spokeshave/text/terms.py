@@ -47,7 +47,7 @@ from spokeshave.text.alphabet import (
     make_space_alphabet,
     pad_words,
 )
-from spokeshave.text.analyzers import TOKEN, Analysis, join_spaces
+from spokeshave.text.analyzers import Analysis, join_spaces
 
 
 class TokenRows(NamedTuple):
@@ -99,8 +99,10 @@ def pick_alphabet(analysis: Analysis) -> Alphabet:
 
     The kernels lower ASCII letters, unless there are accents to strip, which may leave capitals.
     """
-    make = make_space_alphabet if analysis.analyzer == "char_wb" else make_alphabet
-    return make(lowers=analysis.lowercase and analysis.strip_accents is None)
+    lowers = analysis.lowercase and analysis.strip_accents is None
+    if analysis.analyzer == "char_wb":
+        return make_space_alphabet(lowers=lowers)
+    return make_alphabet(lowers=lowers, unspaced=analysis.unspaced)
 
 
 def encode_texts(
@@ -365,7 +367,7 @@ def index_names(names: Sequence[str]) -> Words:
 
 
 def _index_stop_words(analysis: Analysis) -> Words:
-    return index_names([word for word in sorted(analysis.stop_words) if TOKEN.fullmatch(word)])
+    return index_names([word for word in sorted(analysis.stop_words) if word.split() == [word]])
 
 
 def list_custom(analysis: Analysis, document: str) -> list[str]:

@@ -64,7 +64,8 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     dropped, values are 0 or 1 and rows have Euclidean length 1. With the same options the
     vocabulary and the matrix equal those of
     :class:`sklearn.feature_extraction.text.CountVectorizer` with
-    ``token_pattern=r"(?u)[^\W_]+"`` (binary, counts) or ``TfidfVectorizer``. A term is a word, or
+    ``token_pattern=r"(?u)[^\W_]+"`` (binary, counts) or ``TfidfVectorizer``, except for scripts
+    without spaces between words, see ``unspaced``. A term is a word, or
     an n-gram of words or characters.
 
     Documents may be any iterable of strings, including a generator. The text is read once, in
@@ -101,6 +102,12 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Remove accents, after the conversion to lower case: "ascii" replaces characters by those of
         ASCII that they are made of and leaves out all others, "unicode" removes combining
         characters. A function takes a text and returns it without accents.
+    unspaced : {"bigrams"} or None, default="bigrams"
+        Words of scripts that are written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer
+        and Myanmar): a run of their letters and marks becomes its single characters and its pairs
+        of neighbours, "東京都" the words 東, 京, 都, 東京 and 京都. They take part in word n-grams
+        in that order, so two neighbouring pairs are three characters. If None, a run is one word,
+        as in scikit-learn. Only for ``analyzer="word"``.
     strip_markup : bool, default=True
         Whether to remove tags and comments and decode entities first.
     n_jobs : int, optional
@@ -144,6 +151,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         stop_words: Iterable[str] | str | None = None,
         lowercase: bool = True,
         strip_accents: Stripper = None,
+        unspaced: str | None = "bigrams",
         strip_markup: bool = True,
         n_jobs: int | None = None,
     ) -> None:
@@ -158,6 +166,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_words = stop_words
         self.lowercase = lowercase
         self.strip_accents = strip_accents
+        self.unspaced = unspaced
         self.strip_markup = strip_markup
         self.n_jobs = n_jobs
 
@@ -327,6 +336,7 @@ def make_analysis(vectorizer: DocumentVectorizer) -> Analysis:
         strip_markup=bool(vectorizer.strip_markup),
         # Those of single words are dropped from the vocabulary instead.
         stop_words=list_stop_words(vectorizer) if is_pairs else frozenset(),
+        unspaced=vectorizer.unspaced,
     )
 
 
@@ -396,6 +406,20 @@ def check_vectorizer(vectorizer: DocumentVectorizer) -> None:
             "stop_words must be 'english' or an iterable of words. "
             f"Got {vectorizer.stop_words!r} instead."
         )
+
+
+def require_single_words(vectorizer: DocumentVectorizer) -> None:
+    """Raise if a vectorizer has options that only its own `fit` follows."""
+    plain = DocumentVectorizer()
+    for name in (
+        *("analyzer", "ngram_range", "sublinear_tf", "max_features"),
+        *("lowercase", "strip_accents", "unspaced"),
+    ):
+        if getattr(vectorizer, name) != getattr(plain, name):
+            raise ValueError(
+                f"vectorizer must have {name}={getattr(plain, name)!r} here. "
+                f"Got {getattr(vectorizer, name)!r} instead."
+            )
 
 
 def scan_chunk(documents: list[str], without_markup: bool) -> tuple[TokenRows, Words]:
