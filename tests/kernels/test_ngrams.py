@@ -75,7 +75,7 @@ def test_absorbed_ngrams_are_those_of_both(first, second, limits):
     *_, two = count(second, limits)
     *_, both = count(first + second, limits)
     ids, merged = absorb_ngrams(one, two, np.arange(N_SYMBOLS, dtype=np.int32), N_SYMBOLS)
-    assert spell(merged) == spell(both)
+    assert sorted(spell(merged)) == sorted(spell(both))
     assert spell(merged, ids) == spell(two)
 
 
@@ -84,7 +84,7 @@ def test_absorbing_renames_symbols():
     *_, two = count([[0, 2, 0]], (1, 3))
     ids, merged = absorb_ngrams(one, two, np.array([1, 0, 7, 0, 0], np.int32), 8)
     assert [merged.singles[s] >= 0 for s in range(8)] == [s in (0, 1, 7) for s in range(8)]
-    assert spell(merged, ids) == [(1,), (1, 7), (1, 7, 1), (7,), (7, 1)]
+    assert sorted(spell(merged, ids)) == [(1,), (1, 7), (1, 7, 1), (7,), (7, 1)]
 
 
 @settings(max_examples=200, deadline=None)

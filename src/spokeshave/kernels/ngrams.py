@@ -16,22 +16,21 @@ from spokeshave.kernels.compile import compiled
 
 _EMPTY = np.int32(-1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_HALF, _ONE = np.uint64(32), np.uint64(1)
+_HALF, _ONE, _TWO = np.uint64(32), np.uint64(1), np.uint64(2)
 
 
 class Ngrams(NamedTuple):
     """A trie: n-gram g is n-gram ``prefixes[g]``, or nothing if that is -1, and ``symbols[g]``.
 
-    ``singles`` has the n-gram of each symbol alone, or -1. ``slots`` is the hash table of longer
-    n-grams, each slot an n-gram or -1, and ``keys`` the pair in each slot. Arrays may have spare
-    capacity: ``size`` holds the number of n-grams.
+    ``singles`` has the n-gram of each symbol alone, or -1. ``table`` is the hash table of longer
+    n-grams: slot s has the pair in ``table[2 * s]`` and one more than the n-gram in the next item,
+    or 0 if it is empty. Arrays may have spare capacity: ``size`` holds the number of n-grams.
     """
 
     singles: NDArray[np.int32]
     prefixes: NDArray[np.int32]
     symbols: NDArray[np.int32]
-    keys: NDArray[np.uint64]
-    slots: NDArray[np.int32]
+    table: NDArray[np.uint64]
     size: NDArray[np.int64]
 
 
@@ -41,14 +40,15 @@ def empty_ngrams(n_symbols: int, capacity: int = 1 << 12) -> Ngrams:
         np.full(n_symbols, _EMPTY),
         np.empty(capacity, np.int32),
         np.empty(capacity, np.int32),
-        np.empty(2 * capacity, np.uint64),
-        np.full(2 * capacity, _EMPTY),
+        np.zeros(4 * capacity, np.uint64),
         np.zeros(1, np.int64),
     )
 
 
 # Loops unpack tuples of arrays first: otherwise numba counts references to every array of the tuple
-# in each iteration.
+# in each iteration. They go over blocks of positions, and first read every slot that a block will
+# need: reads that do not wait for each other hide the latency of memory.
+_BLOCK = 1024
 
 
 @compiled
@@ -66,23 +66,20 @@ def count_ngrams(indptr, sequence, min_n, max_n, keeps_short, ngrams):
     grams = np.empty(sequence.size + 64, np.int32)
     counts = np.empty(sequence.size + 64, np.int32)
     place = np.full(ngrams.prefixes.size, -1, np.int64)  # the last position in ``grams`` of each
-    for i in range(indptr.size - 1):
-        row, filled, start, end = rows[i], rows[i], indptr[i], indptr[i + 1]
-        shortest = min(min_n, end - start) if keeps_short else min_n
-        while start <= end - shortest:
-            most = min(max_n, end - start)  # of the n-grams that begin at one position
-            ngrams = _reserve(ngrams, most)
-            if place.size < ngrams.prefixes.size:
-                n_more = ngrams.prefixes.size - place.size
-                place = np.append(place, np.full(n_more, -1, np.int64))
-            if filled + most > grams.size:
-                grams = np.append(grams, np.empty(grams.size + most, np.int32))
-                counts = np.append(counts, np.empty(counts.size + most, np.int32))
-            start, filled = _count_row(
-                sequence, start, end, shortest, max_n, ngrams, grams, counts, place, row, filled
-            )
-        rows[i + 1] = filled
-    return rows, grams[: rows[-1]].copy(), counts[: rows[-1]].copy(), ngrams
+    block = _empty_block(indptr, max_n)
+    i = filled = 0
+    for begin in range(0, indptr[-1], block.homes.size):
+        most = _measure(indptr, i, begin, min_n, max_n, keeps_short, block)
+        ngrams = _reserve(ngrams, most)
+        if place.size < ngrams.prefixes.size:
+            place = np.append(place, np.full(ngrams.prefixes.size - place.size, -1, np.int64))
+        if filled + most > grams.size:
+            grams = np.append(grams, np.empty(grams.size + most, np.int32))
+            counts = np.append(counts, np.empty(counts.size + most, np.int32))
+        _intern_block(sequence, begin, block, ngrams)
+        i, filled = _tally_block(indptr, i, begin, block, grams, counts, place, rows, filled)
+    rows[i + 1 :] = filled
+    return rows, grams[:filled].copy(), counts[:filled].copy(), ngrams
 
 
 @compiled
@@ -96,18 +93,17 @@ def find_ngrams(indptr, sequence, min_n, max_n, keeps_short, ngrams, numbers):
     found = np.empty(sequence.size + 64, np.int32)
     counts = np.empty(sequence.size + 64, np.int32)
     place = np.full(ngrams.prefixes.size, -1, np.int64)
-    for i in range(indptr.size - 1):
-        row, filled, start, end = rows[i], rows[i], indptr[i], indptr[i + 1]
-        shortest = min(min_n, end - start) if keeps_short else min_n
-        while start <= end - shortest:
-            most = min(max_n, end - start)
-            if filled + most > found.size:
-                found = np.append(found, np.empty(found.size + most, np.int32))
-                counts = np.append(counts, np.empty(counts.size + most, np.int32))
-            tally = found, counts, place, row, filled
-            start, filled = _find_row(sequence, start, end, shortest, max_n, ngrams, numbers, tally)
-        rows[i + 1] = filled
-    return rows, found[: rows[-1]].copy(), counts[: rows[-1]].copy()
+    block = _empty_block(indptr, max_n)
+    i = filled = 0
+    for begin in range(0, indptr[-1], block.homes.size):
+        _measure(indptr, i, begin, min_n, max_n, keeps_short, block)
+        most = _find_block(sequence, begin, block, ngrams, numbers)
+        if filled + most > found.size:
+            found = np.append(found, np.empty(found.size + most, np.int32))
+            counts = np.append(counts, np.empty(counts.size + most, np.int32))
+        i, filled = _tally_block(indptr, i, begin, block, found, counts, place, rows, filled)
+    rows[i + 1 :] = filled
+    return rows, found[:filled].copy(), counts[:filled].copy()
 
 
 @compiled
@@ -116,12 +112,13 @@ def index_ngrams(indptr, sequence, ngrams):
 
     No sequence may be empty.
     """
-    singles, prefixes, symbols, keys, slots, size = ngrams = _reserve(ngrams, sequence.size)
+    ngrams = _reserve(ngrams, sequence.size)
+    singles, prefixes, symbols, table, size = ngrams
     ids = np.empty(indptr.size - 1, np.int32)
     for i in range(ids.size):
         gram = _EMPTY
         for p in range(indptr[i], indptr[i + 1]):
-            gram = _intern(gram, sequence[p], singles, prefixes, symbols, keys, slots, size)
+            gram = _intern(gram, sequence[p], singles, prefixes, symbols, table, size)
         ids[i] = gram
     return ids, ngrams
 
@@ -135,14 +132,22 @@ def absorb_ngrams(ngrams, other, symbol_ids, n_symbols):
     """
     n = other.size[0]
     ngrams = _add_symbols(_reserve(ngrams, n), n_symbols)
-    singles, prefixes, symbols, keys, slots, size = ngrams
+    singles, prefixes, symbols, table, size = ngrams
     other_prefixes, other_symbols = other.prefixes, other.symbols
     ids = np.empty(n, np.int32)
-    for g in range(n):  # a prefix comes before the n-grams that begin with it
-        prefix, symbol = other_prefixes[g], symbol_ids[other_symbols[g]]
-        if prefix >= 0:
-            prefix = ids[prefix]
-        ids[g] = _intern(prefix, symbol, singles, prefixes, symbols, keys, slots, size)
+    seen = np.zeros(1, np.uint64)
+    for begin in range(0, n, _BLOCK):
+        end = min(begin + _BLOCK, n)
+        for g in range(begin, end):
+            prefix = other_prefixes[g]
+            if 0 <= prefix < begin:
+                slot = _first_slot(_make_key(ids[prefix], symbol_ids[other_symbols[g]]), table)
+                seen[0] += table[slot]
+        for g in range(begin, end):  # a prefix comes before the n-grams that begin with it
+            prefix, symbol = other_prefixes[g], symbol_ids[other_symbols[g]]
+            if prefix >= 0:
+                prefix = ids[prefix]
+            ids[g] = _intern(prefix, symbol, singles, prefixes, symbols, table, size)
     return ids, ngrams
 
 
@@ -203,48 +208,139 @@ def expand_rows(indptr, tokens, counts, token_indptr, token_grams, token_counts,
     return rows, grams[:filled].copy(), gram_counts[:filled].copy()
 
 
-@compiled
-def _count_row(sequence, start, end, shortest, max_n, ngrams, grams, counts, place, row, filled):
-    """Count n-grams of a sequence until it ends or an array is full.
+class _Block(NamedTuple):
+    """Some positions of sequences: the n-grams that begin at position q are ``at[q]``.
 
-    Returns the position to go on from, and the end of the row in ``grams``.
+    There are ``lengths[q]`` of them, of one symbol, two and so on; those of ``lows[q]`` symbols or
+    more count, unless they are -1. ``homes`` is for the slots where they are looked for first, and
+    ``size`` the number of positions.
     """
-    singles, prefixes, symbols, keys, slots, size = ngrams
-    while start <= end - shortest:
-        longest = min(max_n, end - start)
-        if size[0] + longest > prefixes.size or filled + longest > grams.size:
-            break
-        gram = _EMPTY
-        for n in range(1, longest + 1):
-            symbol = sequence[start + n - 1]
-            gram = _intern(gram, symbol, singles, prefixes, symbols, keys, slots, size)
-            if n >= shortest:
-                filled = _tally(gram, grams, counts, place, row, filled)
-        start += 1
-    return start, filled
+
+    lows: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    at: NDArray[np.int32]
+    homes: NDArray[np.uint64]
+    size: NDArray[np.int64]
 
 
 @compiled
-def _find_row(sequence, start, end, shortest, max_n, ngrams, numbers, tally):
-    """Count known n-grams as `_count_row` does."""
-    singles, _, _, keys, slots, _ = ngrams
-    found, counts, place, row, filled = tally
-    while start <= end - shortest:
-        longest = min(max_n, end - start)
-        if filled + longest > found.size:
-            break
-        gram = _EMPTY
-        for n in range(1, longest + 1):
-            symbol = sequence[start + n - 1]
-            if symbol < 0 or symbol >= singles.size:
-                break
-            gram = singles[symbol] if n == 1 else slots[_find(gram, symbol, keys, slots)]
-            if gram == _EMPTY:
-                break
-            if n >= shortest and numbers[gram] >= 0:
-                filled = _tally(numbers[gram], found, counts, place, row, filled)
-        start += 1
-    return start, filled
+def _empty_block(indptr, max_n):
+    """Return a block for the n-grams of these sequences."""
+    longest = 1
+    for i in range(indptr.size - 1):
+        longest = max(longest, min(max_n, indptr[i + 1] - indptr[i]))
+    size = max(1, min(_BLOCK, 64 * _BLOCK // longest))
+    return _Block(
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty((size, longest), np.int32),
+        np.empty(size, np.uint64),
+        np.zeros(2, np.int64),
+    )
+
+
+@compiled
+def _measure(indptr, i, begin, min_n, max_n, keeps_short, block):
+    """Set the lengths of a block that begins in sequence i; return their sum."""
+    lows, lengths, _, _, size = block
+    size[0] = min(lows.size, indptr[-1] - begin)
+    total = 0
+    for q in range(size[0]):
+        while begin + q >= indptr[i + 1]:
+            i += 1
+        n_left = indptr[i + 1] - begin - q
+        lows[q] = min(min_n, indptr[i + 1] - indptr[i]) if keeps_short else min_n
+        lengths[q] = min(max_n, n_left) if n_left >= lows[q] else 0
+        total += lengths[q]
+    return total
+
+
+@compiled
+def _intern_block(sequence, begin, block, ngrams):
+    """Set the n-grams of a block, adding new ones; there must be capacity."""
+    singles, prefixes, symbols, table, size = ngrams
+    _, lengths, at, homes, block_size = block
+    n_positions, longest = block_size[0], lengths[: block_size[0]].max()
+    for q in range(n_positions):
+        if lengths[q] > 0:
+            symbol = sequence[begin + q]
+            at[q, 0] = _intern(_EMPTY, symbol, singles, prefixes, symbols, table, size)
+    seen = np.uint64(0)
+    for n in range(1, longest):
+        for q in range(n_positions):
+            if lengths[q] > n:
+                homes[q] = _first_slot(_make_key(at[q, n - 1], sequence[begin + q + n]), table)
+                seen += table[homes[q]]
+        for q in range(n_positions):
+            if lengths[q] > n:
+                prefix, symbol = at[q, n - 1], sequence[begin + q + n]
+                key = _make_key(prefix, symbol)
+                slot = _probe(key, homes[q], table)
+                if table[slot + _ONE] == 0:
+                    _add(prefix, symbol, key, slot, prefixes, symbols, table, size)
+                at[q, n] = np.int64(table[slot + _ONE]) - 1
+    block_size[1] = np.int64(seen)  # so that the compiler keeps the reads
+
+
+@compiled
+def _find_block(sequence, begin, block, ngrams, numbers):
+    """Set the numbers of the known n-grams of a block; return how many count."""
+    singles, _, _, table, _ = ngrams
+    _, lengths, at, homes, block_size = block
+    n_positions, n_found = block_size[0], 0
+    longest = lengths[:n_positions].max()
+    for q in range(n_positions):
+        symbol = sequence[begin + q]
+        if symbol < 0 or symbol >= singles.size or singles[symbol] == _EMPTY:
+            lengths[q] = 0
+        if lengths[q] > 0:
+            at[q, 0] = singles[symbol]
+    seen = np.uint64(0)
+    for n in range(1, longest):
+        for q in range(n_positions):
+            if lengths[q] > n:
+                symbol = max(sequence[begin + q + n], 0)  # a strange one is told apart below
+                homes[q] = _first_slot(_make_key(at[q, n - 1], symbol), table)
+                seen += table[homes[q]]
+        for q in range(n_positions):
+            if lengths[q] > n:
+                symbol, slot = sequence[begin + q + n], np.uint64(0)
+                if symbol >= 0:
+                    slot = _probe(_make_key(at[q, n - 1], symbol), homes[q], table)
+                if symbol < 0 or table[slot + _ONE] == 0:
+                    lengths[q] = n
+                else:
+                    at[q, n] = np.int64(table[slot + _ONE]) - 1
+    block_size[1] = np.int64(seen)
+    for q in range(n_positions):
+        for n in range(lengths[q]):
+            at[q, n] = numbers[at[q, n]]
+        n_found += lengths[q]
+    return n_found
+
+
+@compiled
+def _tally_block(indptr, i, begin, block, grams, counts, place, rows, filled):
+    """Count the n-grams of a block that begins in sequence i.
+
+    Writes the ends of the rows of sequences that end in it; returns the sequence in which the block
+    ends, and the end of what is written.
+    """
+    lows, lengths, at, _, size = block
+    seen = 0
+    for q in range(size[0]):
+        for n in range(lows[q] - 1, lengths[q]):
+            if at[q, n] >= 0:
+                seen += place[at[q, n]]
+    size[1] = seen
+    for q in range(size[0]):
+        while begin + q >= indptr[i + 1]:
+            rows[i + 1] = filled
+            i += 1
+        for n in range(lows[q] - 1, lengths[q]):
+            if at[q, n] >= 0:
+                filled = _tally(at[q, n], grams, counts, place, rows[i], filled)
+    return i, filled
 
 
 @compiled
@@ -260,31 +356,38 @@ def _tally(gram, grams, counts, place, row, filled):
 
 
 @compiled
-def _intern(prefix, symbol, singles, prefixes, symbols, keys, slots, size):
+def _intern(prefix, symbol, singles, prefixes, symbols, table, size):
     """Return the n-gram of a prefix and a symbol, adding it; there must be capacity."""
     if prefix < 0:
-        if singles[symbol] != _EMPTY:
-            return singles[symbol]
-        singles[symbol] = size[0]
-    else:
-        slot = _find(prefix, symbol, keys, slots)
-        if slots[slot] != _EMPTY:
-            return slots[slot]
-        keys[slot] = _make_key(prefix, symbol)
-        slots[slot] = size[0]
-    gram = np.int32(size[0])
-    prefixes[gram], symbols[gram] = prefix, symbol
-    size[0] += 1
-    return gram
+        if singles[symbol] == _EMPTY:
+            gram = size[0]
+            prefixes[gram], symbols[gram] = _EMPTY, symbol
+            singles[symbol] = gram
+            size[0] = gram + 1
+        return singles[symbol]
+    key = _make_key(prefix, symbol)
+    slot = _probe(key, _first_slot(key, table), table)
+    if table[slot + _ONE] == 0:
+        _add(prefix, symbol, key, slot, prefixes, symbols, table, size)
+    return np.int32(table[slot + _ONE] - _ONE)
 
 
 @compiled
-def _find(prefix, symbol, keys, slots):
-    """Return the slot of an n-gram, or the empty slot to put it in."""
-    key, mask = _make_key(prefix, symbol), np.uint64(slots.size - 1)
-    slot = _first_slot(key, mask)
-    while slots[slot] != _EMPTY and keys[slot] != key:
-        slot = (slot + _ONE) & mask
+def _add(prefix, symbol, key, slot, prefixes, symbols, table, size):
+    """Put a new n-gram into an empty slot."""
+    gram = size[0]
+    prefixes[gram], symbols[gram] = prefix, symbol
+    table[slot] = key
+    size[0] = gram + 1
+    table[slot + _ONE] = np.uint64(size[0])
+
+
+@compiled
+def _probe(key, slot, table):
+    """Return the slot of a pair, or the empty slot to put it in, from its first slot on."""
+    mask = np.uint64(table.size - 1)
+    while table[slot + _ONE] != 0 and table[slot] != key:
+        slot = (slot + _TWO) & mask
     return slot
 
 
@@ -294,36 +397,35 @@ def _make_key(prefix, symbol):
 
 
 @compiled
-def _first_slot(key, mask):
-    return (key ^ key >> _HALF) * _GOLDEN >> _HALF & mask
+def _first_slot(key, table):
+    """Return where a pair is looked for first: an even index of the table."""
+    mask = np.uint64(table.size - 2)
+    return (key ^ key >> _HALF) * _GOLDEN >> np.uint64(31) & mask
 
 
 @compiled
 def _reserve(ngrams, n_more):
     """Return the trie with capacity for so many more n-grams."""
-    singles, prefixes, symbols, old_keys, old_slots, size = ngrams
+    singles, prefixes, symbols, old_table, size = ngrams
     capacity = prefixes.size
     while capacity < size[0] + n_more:
         capacity *= 2
     if capacity == prefixes.size:
         return ngrams
     spare = np.empty(capacity - prefixes.size, np.int32)
-    keys = np.empty(2 * capacity, np.uint64)
-    slots = np.full(2 * capacity, _EMPTY)
-    mask = np.uint64(slots.size - 1)
-    for old in range(old_slots.size):
-        if old_slots[old] != _EMPTY:
-            slot = _first_slot(old_keys[old], mask)
-            while slots[slot] != _EMPTY:
-                slot = (slot + _ONE) & mask
-            keys[slot], slots[slot] = old_keys[old], old_slots[old]
-    return Ngrams(singles, np.append(prefixes, spare), np.append(symbols, spare), keys, slots, size)
+    table = np.zeros(4 * capacity, np.uint64)
+    for old in range(0, old_table.size, 2):
+        if old_table[old + 1] != 0:
+            key = old_table[old]
+            slot = _probe(key, _first_slot(key, table), table)
+            table[slot], table[slot + _ONE] = key, old_table[old + 1]
+    return Ngrams(singles, np.append(prefixes, spare), np.append(symbols, spare), table, size)
 
 
 @compiled
 def _add_symbols(ngrams, n_symbols):
     """Return the trie for at least so many symbols."""
-    singles, prefixes, symbols, keys, slots, size = ngrams
+    singles, prefixes, symbols, table, size = ngrams
     if n_symbols > singles.size:
         singles = np.append(singles, np.full(n_symbols - singles.size, _EMPTY))
-    return Ngrams(singles, prefixes, symbols, keys, slots, size)
+    return Ngrams(singles, prefixes, symbols, table, size)

@@ -117,7 +117,8 @@ def pad_words(words: Words) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     codes = np.concatenate([np.full(1, ord(" "), np.int32), codes[:-1]])
     is_end = codes == ord("\n")
     ends = np.flatnonzero(is_end) - np.arange(words.size[0])
-    return np.concatenate([np.zeros(1, np.int64), ends]), codes[~is_end]
+    indptr = np.concatenate([np.zeros(1, np.int64), ends])
+    return indptr, codes[~is_end][: indptr[-1]]
 
 
 def decode_words(words: Words, tokens: NDArray[Any]) -> list[str]:

@@ -167,7 +167,7 @@ class _WordNgrams:
         if self._analysis.stop_words:
             is_stopped = look_up(self._stop_words, words, make_name_alphabet()) >= 0
             indptr, tokens = _leave_out(indptr, tokens, is_stopped)
-        empty = empty_ngrams(int(words.size[0]))
+        empty = empty_ngrams(int(words.size[0]), _round_up(tokens.size // 2))
         *rows, ngrams = count_ngrams(indptr, tokens, *self._analysis.ngram_range, False, empty)
         return TokenRows(*rows), words, ngrams
 
@@ -183,11 +183,13 @@ class _WordNgrams:
     def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
         # A space is less than every letter of a word, so n-grams are in the order of their words.
         phrases = spell_ngrams(self._ngrams, ids)
-        used = np.unique(phrases[phrases >= 0])
+        is_used = np.zeros(int(self._words.size[0]) + 1, np.bool_)  # the last is of -1
+        is_used[phrases] = True
+        used = np.flatnonzero(is_used[:-1])
         by_name, _ = _sort_names(used, decode_words(self._words, used))
-        rank = np.zeros(int(self._words.size[0]) + 1, np.int32)  # the last is of -1
+        rank = np.zeros(is_used.size, np.int64)
         rank[by_name] = np.arange(1, by_name.size + 1)
-        order = np.lexsort(rank[phrases].T[::-1])
+        order = _sort_rows(rank[phrases], by_name.size + 1)
         joined: bytes = join_phrases(self._words, phrases[order]).tobytes()
         return ids[order], joined.decode("utf-8").split("\n")[:-1]
 
@@ -205,7 +207,7 @@ class _CharacterNgrams:
 
     def scan(self, documents: list[str]) -> tuple[TokenRows, Ngrams]:
         sequences = _encode_characters(self._analysis, documents)
-        empty = empty_ngrams(N_CODES)
+        empty = empty_ngrams(N_CODES, 1 << 16)
         *rows, ngrams = count_ngrams(*sequences, *self._analysis.ngram_range, False, empty)
         return TokenRows(*rows), ngrams
 
@@ -414,6 +416,23 @@ def _leave_out(
     return n_before[indptr], tokens[is_kept]
 
 
+def _sort_rows(numbers: NDArray[np.int64], n_numbers: int) -> NDArray[np.intp]:
+    """Return the order of distinct rows of numbers from 0 up to, but without, ``n_numbers``."""
+    per_key = 63 // n_numbers.bit_length()  # columns in one key: one sort instead of several
+    keys = []
+    for first in range(0, numbers.shape[1], per_key):
+        key = np.zeros(len(numbers), np.int64)
+        for column in numbers.T[first : first + per_key]:
+            key = key * n_numbers + column
+        keys.append(key)
+    return np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+
+
+def _round_up(n: int) -> int:
+    """Return the next power of two, at least 4096: the capacity of a trie to begin with."""
+    return 1 << max(12, (n - 1).bit_length())
+
+
 def _sort_names(ids: NDArray[np.int64], names: list[str]) -> tuple[NDArray[np.int64], list[str]]:
     order = sorted(range(len(names)), key=names.__getitem__)
     return ids[order], [names[i] for i in order]
@@ -421,7 +440,7 @@ def _sort_names(ids: NDArray[np.int64], names: list[str]) -> tuple[NDArray[np.in
 
 def _sort_characters(ngrams: Ngrams, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
     codes = spell_ngrams(ngrams, ids)
-    order = np.lexsort(codes.T[::-1])
+    order = _sort_rows(codes.astype(np.int64) + 1, N_CODES + 1)
     codes = codes[order]
     is_character = codes >= 0
     text = decode_codes(codes[is_character])

@@ -345,6 +345,8 @@ def count_words(vectorizer: DocumentVectorizer, raw_documents: Iterable[str]) ->
     check_is_fitted(vectorizer)
     n_terms = len(vectorizer.vocabulary_)
     same = np.arange(n_terms, dtype=np.int32)
+    if vectorizer._known is None:
+        vectorizer._known = KnownTerms(make_analysis(vectorizer), list(vectorizer.vocabulary_))
     chunks = [(rows, same) for rows in vectorizer._spread(vectorizer._known.find, raw_documents)]
     return _assemble(chunks, n_terms, vectorizer.n_jobs)
 
@@ -371,7 +373,7 @@ def set_vocabulary(
 ) -> None:
     """Fit a vectorizer to terms in alphabetical order and their document frequencies."""
     vectorizer.vocabulary_ = dict(zip(words, range(len(words)), strict=True))
-    vectorizer._known = KnownTerms(make_analysis(vectorizer), words)
+    vectorizer._known = None  # until it is needed: the matrix of the training texts does without
     if vectorizer.weighting == "tfidf":
         vectorizer.idf_ = np.log((1 + n_documents) / (1.0 + frequency)) + 1
 
