@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import normalize
@@ -21,6 +23,7 @@ COLLECTION = sort_by_class(make_collection(300, 3, 60))
 SIZES = {1: (), 3: (150, 0), 7: (1, 0, 125, 7, 70, 90)}  # of all parts but the last
 NONZEROS = 6
 ROOM = 20_000  # bytes: for about two thirds of the documents with so many nonzeros
+PLAIN = Settings(loss="hinge", prior=None, prior_strength=1.0, weighting="binary")
 TOLERANCE = 1.1e-3  # relative duality gap that the solver stops at, and a bit for rounding
 
 
@@ -38,6 +41,7 @@ def no_room(monkeypatch):
 def cut(client, parts, **options):
     """Run the job with a sparsity to cut to; return what is left, and whether it was in rounds."""
     said = []
+    options = {"settings": PLAIN} | options
     far = fit_on_cluster(client, parts, nonzeros_per_document=NONZEROS, say=said.append, **options)
     assert any("features are dropped" in sentence for sentence in said)
     return far, any("training goes in rounds" in sentence for sentence in said)
@@ -93,7 +97,7 @@ def test_what_does_not_fit_is_cut_to_a_sparsity(client, dealt, weighting):
 
 @pytest.mark.parametrize("weighting", ["binary", "tfidf"])
 def test_weights_are_those_of_one_machine_whatever_the_parts(client, dealt, weighting):
-    settings = Settings(weighting=weighting)
+    settings = replace(PLAIN, weighting=weighting)
     files = Files(dealt[1].replace("*", "0"))
     near = run_budgeted(files, Budget("4GB", NONZEROS), settings=settings).model
     found = {}
@@ -111,7 +115,7 @@ def test_weights_are_those_of_one_machine_whatever_the_parts(client, dealt, weig
 
 
 def test_a_prior_is_that_of_one_machine(client, dealt):
-    far, _ = cut(client, dealt[3], settings=Settings(prior="bns"))
+    far, _ = cut(client, dealt[3], settings=replace(PLAIN, prior="bns"))
     coef, _ = read_weights(far.model)
     X = show(far.model, "binary")
     svc = DualLinearSVC(prior="bns", tol=1e-6, random_state=0).fit(X, COLLECTION.labels)

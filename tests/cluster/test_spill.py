@@ -408,4 +408,4 @@ RESULTS = make_results()
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_takes_about_what_dask_believes(name):
     believed, written = sizeof(RESULTS[name]), len(pickle.dumps(RESULTS[name]))
-    assert 0.7 * written < believed < 5 * written  # what is written is packed
+    assert 0.7 * written < believed < 10 * written  # what is written is packed
