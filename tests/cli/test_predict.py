@@ -194,7 +194,7 @@ def test_what_had_the_name_before_stays_where_something_is_wrong(call, fitted, t
 
 def write_newer(path, content):
     """Write a model as a later version might: the digest is right."""
-    newer = content.replace(b'\\"version\\": 1', b'\\"version\\": 9')
+    newer = content.replace(b'\\"version\\": 2', b'\\"version\\": 9')
     assert newer != content
     path.write_bytes(newer)
 

@@ -16,13 +16,9 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.tree import DecisionTreeClassifier
 
 from spokeshave import DualLinearSVC, Ranking, rank_features
-from spokeshave.ranking.criteria import (
-    CRITERIA,
-    bi_normal_separation,
-    rank_by_normal,
-    sum_presence,
-)
+from spokeshave.ranking.criteria import CRITERIA, SMALLEST_RATE, rank_by_normal
 from spokeshave.ranking.learners import least_squares
+from spokeshave.utils.sums import bi_normal_separation, sum_presence
 
 ALL = pytest.mark.parametrize("by", CRITERIA)
 OF_ITSELF = [by for by in CRITERIA if by not in ("normal", "random")]
@@ -125,9 +121,10 @@ def test_scores_are_those_of_scikit_learn(by, seed):
 def test_bns_is_that_of_its_definition(rng):
     tpr, fpr = rng.random((2, 50))
     expected = np.abs(norm.ppf(tpr) - norm.ppf(fpr))
-    np.testing.assert_allclose(bi_normal_separation(tpr, fpr), expected, rtol=1e-9)
+    np.testing.assert_allclose(bi_normal_separation(tpr, fpr, SMALLEST_RATE), expected, rtol=1e-9)
     farthest = norm.ppf(0.9995) - norm.ppf(0.0005)
-    assert bi_normal_separation(np.array(1.0), np.array(0.0)) == pytest.approx(farthest)
+    found = bi_normal_separation(np.array(1.0), np.array(0.0), SMALLEST_RATE)
+    assert found == pytest.approx(farthest)
 
 
 def test_least_squares_scores_are_absolute_weights():

@@ -100,7 +100,7 @@ ANALYSES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(TEXT, min_size=1, max_size=8),
     st.lists(TEXT, max_size=3),
