@@ -140,19 +140,6 @@ def test_a_prior_has_the_optimum_in_memory(tmp_path, loss, kind, has_values, mos
     require_optimum(collection, collection.train(most=most))
 
 
-def test_a_killed_run_with_a_prior_goes_on_from_its_dual(tmp_path):
-    collection = Dataset(tmp_path, *make_text(2), prior="bns")
-    n_rounds = collection.train(capacity=FEW).n_rounds
-    (collection.training / "0.npz").unlink()
-    with pytest.MonkeyPatch.context() as patch:
-        kill_after(patch, n_rounds - 2)
-        with pytest.raises(KeyboardInterrupt):
-            collection.train(capacity=FEW)
-    weights = collection.train(capacity=FEW)
-    assert weights.n_rounds < n_rounds / 2
-    require_optimum(collection, weights)
-
-
 @LOSSES
 @pytest.mark.parametrize("capacity", [SOME, ALL])
 def test_documents_without_values_reach_the_optimum(tmp_path, loss, capacity):
@@ -300,15 +287,18 @@ def test_a_run_that_was_killed_goes_on_from_there(tmp_path, loss, n_rounds, most
     assert not list(collection.training.glob("*.dual"))
 
 
-def test_what_a_killed_run_has_descended_is_not_lost(tmp_path):
-    collection = Dataset(tmp_path, *make_text(2))
+@pytest.mark.parametrize("prior", [None, "bns"])
+def test_what_a_killed_run_has_descended_is_not_lost(tmp_path, prior):
+    collection = Dataset(tmp_path, *make_text(2), prior=prior)
     n_rounds = collection.train(capacity=FEW).n_rounds
     (collection.training / "0.npz").unlink()
     with pytest.MonkeyPatch.context() as patch:
         kill_after(patch, n_rounds - 2)
         with pytest.raises(KeyboardInterrupt):
             collection.train(capacity=FEW)
-    assert collection.train(capacity=FEW).n_rounds < n_rounds / 2
+    weights = collection.train(capacity=FEW)
+    assert weights.n_rounds < n_rounds / 2
+    require_optimum(collection, weights)
 
 
 def test_a_dual_that_was_begun_and_not_filled_is_taken_for_zeros(tmp_path):

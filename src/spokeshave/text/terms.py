@@ -223,25 +223,15 @@ class _CharacterNgrams:
         return _sort_characters(self._ngrams, ids)
 
 
-class _BoundedNgrams:
+class _BoundedNgrams(_WordTerms):
     """N-grams of the characters of words, made once for each distinct word."""
 
     def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-        self._words, self._ngrams = empty_words(), empty_ngrams(N_CODES)
-        self._chunks: Chunks = []
-        self._alphabet = pick_alphabet(analysis)
+        super().__init__(analysis)
+        self._ngrams = empty_ngrams(N_CODES)
 
     def __len__(self) -> int:
         return int(self._ngrams.size[0])
-
-    def scan(self, documents: list[str]) -> tuple[TokenRows, Words]:
-        return scan_words(self._analysis, documents)
-
-    def absorb(self, scanned: tuple[TokenRows, Words]) -> None:
-        rows, words = scanned
-        ids, self._words = absorb(self._words, words, self._alphabet)
-        self._chunks.append((rows, ids))
 
     def finish(self, starmap: Map) -> Chunks:
         *of_words, self._ngrams = count_ngrams(
