@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from spokeshave.ranking.criteria import Ranking, rank_features
     from spokeshave.ranking.pruning import Pruned, prune_features
     from spokeshave.ranking.subsets import rank_subsets
+    from spokeshave.selection.representation import Representation, choose_representation
     from spokeshave.selection.selector import NormalSelector
     from spokeshave.selection.shaved_svc import ShavedSVC
     from spokeshave.shaping.bns import BNSScaler
@@ -58,11 +59,13 @@ _HOMES = {
     "PairedTest": "metrics",
     "Pruned": "ranking.pruning",
     "Ranking": "ranking.criteria",
+    "Representation": "selection.representation",
     "ShapedSVC": "shaping.shaped_svc",
     "ShavedSVC": "selection.shaved_svc",
     "SparsityCurve": "curves.sparsity",
     "Stability": "curves.stability",
     "Tuning": "svm.tuning",
+    "choose_representation": "selection.representation",
     "feature_curve": "curves.feature_curve",
     "learning_curve": "curves.learning_curve",
     "load_model": "model.file",
@@ -97,12 +100,14 @@ __all__ = [
     "PairedTest",
     "Pruned",
     "Ranking",
+    "Representation",
     "ShapedSVC",
     "ShavedSVC",
     "SparsityCurve",
     "Stability",
     "Tuning",
     "budget_curve",
+    "choose_representation",
     "feature_curve",
     "learning_curve",
     "load_model",

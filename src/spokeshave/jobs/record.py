@@ -212,6 +212,26 @@ class StabilityRecord:
     classes: dict[str, Table]
 
 
+@dataclass(frozen=True)
+class TrialRecord:
+    """A representation and an SVM in words, and their score by cross-validation.
+
+    ``error`` is the standard error of the score; ``is_chosen`` marks the trial that won.
+    """
+
+    terms: str
+    weighting: str
+    prior_strength: float
+    loss: str
+    C: float
+    n_documents: int
+    n_features: int
+    score: float
+    error: float
+    seconds: float
+    is_chosen: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
     """A finished run. The cut is chosen from the first curve."""
@@ -222,6 +242,7 @@ class RunRecord:
     data: Data
     settings: dict[str, str]
     classes: list[ClassRecord]
+    trials: list[TrialRecord] = field(default_factory=list)
     curves: list[CurveRecord] = field(default_factory=list)
     cuts: CutsRecord | None = None
     choice: ChoiceRecord | None = None

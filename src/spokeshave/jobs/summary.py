@@ -28,6 +28,7 @@ from spokeshave.jobs.record import (
     ModelRecord,
     RunRecord,
     StabilityRecord,
+    TrialRecord,
     WordRecord,
     WordsRecord,
 )
@@ -37,6 +38,7 @@ from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, compare
 from spokeshave.model.file import list_versions
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
+from spokeshave.selection.representation import Representation
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.utils.formatting import name_measure, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
@@ -145,14 +147,16 @@ def count_at_cuts(ranking: Ranking, cuts: NDArray[Any]) -> NDArray[np.intp]:
 def summarize_choice(choice: Choice, curve: FeatureCurve, tolerance: float | None) -> ChoiceRecord:
     """Return the record of the chosen cut."""
     assert choice.average is not None
-    rule = "one standard error" if tolerance is None else f"{tolerance:g}"
+    rule = "the smallest that loses at most one standard error of the difference to the best"
+    if tolerance is not None:
+        rule = f"the smallest within {tolerance:g} of the best"
     error = None
     if len(curve.counts.won) > 1:
         error = float(curve.standard_error(choice.measure, choice.average)[choice.index])
     return ChoiceRecord(
         measure=choice.measure,
         average=choice.average,
-        rule=f"the smallest within {rule} of the best",
+        rule=rule,
         index=int(choice.index),
         value=float(choice.value),
         error=error,
@@ -365,10 +369,13 @@ def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Mak
     )
 
 
-def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
+def describe_settings(
+    settings: Settings, svc: DualLinearSVC, *, is_text: bool = True
+) -> dict[str, str]:
     """Return the settings of a run in words, with the C that was chosen."""
-    how = " (chosen by cross-validation)" if settings.C == "auto" else ""
-    return {
+    is_searched = settings.effort != "quick" and "C" not in settings.fixed
+    how = " (chosen by cross-validation)" if settings.C == "auto" or is_searched else ""
+    found = {
         "method": ", ".join(settings.methods),
         "ranked by": settings.by,
         "C": f"{svc.C:g}{how}",
@@ -376,9 +383,52 @@ def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
         "prior of the weights": f"{svc.prior}, strength {svc.prior_strength:g}"
         if svc.prior is not None
         else "none",
-        "value of a word": settings.weighting,
-        "fewest documents of a word": str(settings.min_df),
     }
+    if not is_text:
+        return found
+    return found | {
+        "terms": describe_terms(settings.analyzer, settings.ngram_range, settings.min_df),
+        "value of a term": settings.weighting,
+        "fewest documents of a term": f"{settings.min_df:g}",
+    }
+
+
+def describe_terms(analyzer: Any, ngram_range: tuple[int, int], min_df: float) -> str:
+    """Return the choice of terms in words.
+
+    Examples
+    --------
+    >>> describe_terms("word", (1, 2), 2), describe_terms("char_wb", (2, 5), 1)
+    ('words, 1 to 2', 'characters within words, 2 to 5, rare ones too')
+    """
+    kinds = {"word": "words", "char": "characters", "char_wb": "characters within words"}
+    first, last = ngram_range
+    lengths = "" if last == 1 else f", {first} to {last}" if first < last else f", {last}"
+    rare = ", rare ones too" if min_df == 1 else ""
+    return kinds.get(analyzer, "terms of a function") + lengths + rare
+
+
+def summarize_trials(chosen: Representation) -> list[TrialRecord]:
+    """Return the record of the trials of a chosen representation."""
+    last = max(
+        (n for n, each in enumerate(chosen.trials) if each.representation == chosen), default=0
+    )
+    return [
+        TrialRecord(
+            terms=describe_terms(*each.representation.terms),
+            weighting=each.representation.weighting,
+            prior_strength=each.representation.prior_strength,
+            loss=each.representation.loss,
+            C=each.representation.C,
+            n_documents=each.n_documents,
+            n_features=each.n_features,
+            score=each.score,
+            error=each.error,
+            seconds=each.seconds,
+            is_chosen=n == last,
+        )
+        for n, each in enumerate(chosen.trials)
+    ]
 
 
 def describe_provenance(info: DatasetInfo, origin: Origin, seed: Any) -> dict[str, Any]:

@@ -108,7 +108,8 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         How it is averaged over classes; None lets each class choose its own cut, which needs a
         ``tolerance``.
     tolerance : float, optional
-        The accepted loss against the best; one standard error over the folds by default.
+        The accepted loss against the best; one standard error of the difference over the
+        folds by default.
     thresholds : {"auto", "best_f1", "zero"}, default="auto"
         The score from which a document is of a class: that of the best F1 in a cross-validation of
         the final model, or zero. It is also zero if that F1 is below 0.1, as in SCutFBR.1 of Yang
