@@ -356,13 +356,18 @@ def weight_counts(vectorizer: DocumentVectorizer, counts: sparse.csr_matrix) -> 
     if vectorizer.weighting == "binary":
         counts.data[:] = 1
     elif vectorizer.sublinear_tf:
-        np.log(counts.data, counts.data)
-        counts.data += 1
+        dampen(counts.data)
     if vectorizer.weighting == "tfidf":
         counts.data *= vectorizer.idf_[counts.indices]
     return (
         counts if vectorizer.norm is None else normalize(counts, norm=vectorizer.norm, copy=False)
     )
+
+
+def dampen(counts: NDArray[Any]) -> None:
+    """Replace counts by 1 + ln(count), in place."""
+    np.log(counts, counts)
+    counts += 1
 
 
 def set_vocabulary(
@@ -414,7 +419,7 @@ def require_single_words(vectorizer: DocumentVectorizer) -> None:
     """Raise if a vectorizer has options that only its own `fit` follows."""
     plain = DocumentVectorizer()
     for name in (
-        *("analyzer", "ngram_range", "sublinear_tf", "max_features"),
+        *("analyzer", "ngram_range", "max_features"),
         *("lowercase", "strip_accents", "unspaced"),
     ):
         if getattr(vectorizer, name) != getattr(plain, name):
