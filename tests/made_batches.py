@@ -16,6 +16,7 @@ from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.estimator import DualLinearSVC, compute_costs
 from spokeshave.svm.solver import Stop
 from spokeshave.text.analyzers import Analysis
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 N_FEATURES, N_CLASSES = 9, 4
 NORMS = ["l2", "l1", None]
@@ -77,8 +78,15 @@ def to_dense(indptr, indices, values, n_features=N_FEATURES):
 
 def scan_texts(texts, labels, *, has_values=False):
     """Return the rows of some texts, whose words have numbers of the batch."""
-    encoder = TextEncoder(strip_markup=False, has_values=has_values)
+    encoder = make_encoder("counts" if has_values else "binary")
     return encoder.scan(Texts(list(texts), list(labels)))
+
+
+def make_encoder(weighting="binary", **options):
+    """Return an encoder of texts, which keep their markup by default."""
+    return TextEncoder(
+        DocumentVectorizer(**{"strip_markup": False, **options}, weighting=weighting)
+    )
 
 
 def list_words(text):
@@ -120,7 +128,11 @@ def list_codes(y):
 
 
 def make_request(**options):
-    """Return what is asked of a run, with the given options."""
+    """Return what is asked of a run, with the given options, also those of its vectorizer."""
+    of_texts = {"min_df": 1, "strip_markup": False}
+    for name in DocumentVectorizer().get_params():
+        if name in options and name not in ("norm", "n_jobs"):
+            of_texts[name] = options.pop(name)
 
     def pose(names, codes, counts):
         sizes = np.array([counts.class_counts[name] for name in names.tolist()], float)
@@ -139,12 +151,8 @@ def make_request(**options):
         "by": "normal",
         "nonzeros_per_document": None,
         "tolerance": 0.005,
-        "weighting": "binary",
+        "vectorizer": DocumentVectorizer(**of_texts),
         "norm": "l2",
-        "min_df": 1,
-        "max_df": 1.0,
-        "stop_words": frozenset(),
-        "strip_markup": False,
         "seed": 0,
         "n_jobs": 1,
     }

@@ -181,6 +181,8 @@ def test_dense_and_sparse_tables_are_one():
         {},
         {"weighting": "counts"},
         {"weighting": "tfidf"},
+        {"weighting": "counts", "sublinear_tf": True},
+        {"weighting": "tfidf", "sublinear_tf": True},
         {"norm": "l1"},
         {"norm": None},
         {"weighting": "tfidf", "norm": "l1", "min_df": 0.01},
@@ -290,7 +292,7 @@ def test_with_memory_enough_the_criterion_does_not_matter(corpus):
 @pytest.mark.parametrize("norm", ["l2", None])
 def test_a_model_of_texts_is_the_same_in_a_file(corpus, tmp_path, weighting, norm):
     texts, _, path = corpus
-    vectorizer = DocumentVectorizer(weighting=weighting, norm=norm)
+    vectorizer = DocumentVectorizer(weighting=weighting, norm=norm, sublinear_tf=norm is None)
     model = BudgetedSVC(vectorizer=vectorizer, nonzeros_per_document=8, random_state=0)
     model.fit_files(path)
     save_model(model, tmp_path / "x.model")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from made_batches import documents, list_words, make_request, to_dense
+from made_batches import documents, list_words, make_encoder, make_request, to_dense
 from spokeshave import DocumentVectorizer
 from spokeshave.budget.row_batches import (
     Classes,
@@ -57,7 +57,7 @@ def test_scan_finds_what_the_vectorizer_finds(strip_markup, has_values):
         weighting=weighting, norm=None, min_df=1, strip_markup=strip_markup
     )
     expected = vectorizer.fit_transform(TEXTS).toarray()
-    encoder = TextEncoder(strip_markup=strip_markup, has_values=has_values)
+    encoder = TextEncoder(vectorizer)
     encoded = encoder.scan(Texts(TEXTS, LABELS))
     names = decode_words(encoded.words, np.arange(int(encoded.words.size[0])))
     assert sorted(names) == list(vectorizer.vocabulary_)
@@ -76,7 +76,7 @@ def test_find_gives_what_the_vectorizer_gives_for_words_it_knows(strip_markup, h
         weighting=weighting, norm=None, min_df=1, strip_markup=strip_markup
     ).fit(["grey bark of an oak", "größe 中文 amp"])
     names = list(vectorizer.vocabulary_)
-    encoder = TextEncoder(strip_markup=strip_markup, has_values=has_values)
+    encoder = TextEncoder(vectorizer)
     encoded = encoder.find(Texts(TEXTS, LABELS), index_words(names))
     expected = vectorizer.transform(TEXTS).toarray()
     np.testing.assert_array_equal(to_matrix(encoded, names, vectorizer.vocabulary_), expected)
@@ -89,7 +89,7 @@ def test_find_gives_what_the_vectorizer_gives_for_words_it_knows(strip_markup, h
 @given(st.lists(st.text(max_size=20), max_size=6), st.sets(st.text("aoß1", min_size=1, max_size=2)))
 def test_known_words_of_any_text_are_found(texts, known):
     names = sorted(known)
-    encoder = TextEncoder(strip_markup=False, has_values=True)
+    encoder = make_encoder("counts")
     encoded = encoder.find(Texts(texts, [""] * len(texts)), index_words(names))
     for text, (first, last) in zip(texts, pairwise(encoded.indptr.tolist()), strict=True):
         expected = {word: n for word, n in Counter(list_words(text)).items() if word in known}
@@ -131,7 +131,7 @@ def test_vectors_may_be_narrower_or_wider_than_what_is_known():
 
 def sum_up(texts, labels, size=2):
     """Return the checksum of documents that come in batches."""
-    encoder, checksum = TextEncoder(strip_markup=False, has_values=False), 0
+    encoder, checksum = make_encoder(), 0
     for first in range(0, len(texts), size):
         batch = Texts(texts[first : first + size], labels[first : first + size])
         checksum = chain_checksums(checksum, encoder.scan(batch).checksum)
@@ -166,7 +166,7 @@ def test_the_checksum_of_vectors_changes_with_any_cell_label_or_order():
 
 
 def test_documents_are_encoded_with_their_classes():
-    encoder, classes = TextEncoder(strip_markup=False, has_values=False), Classes()
+    encoder, classes = make_encoder(), Classes()
     encoded = encoder.scan(Texts(["oak", "", "ash oak"], [("b", "a"), (), ("a",)]))
     batch = encoded.encode(classes)
     assert batch.code_ends.tolist() == [0, 2, 2, 3]
@@ -177,7 +177,7 @@ def test_documents_are_encoded_with_their_classes():
 def test_an_encoder_is_for_what_a_stream_holds():
     assert not make_request(weighting="binary").encoder.has_values
     assert make_request(weighting="tfidf").encoder.has_values
-    assert make_request(strip_markup=True).encoder.strip_markup
+    assert make_request(strip_markup=True).encoder.vectorizer.strip_markup
     assert make_request(is_text=False, weighting="binary").encoder.has_values
 
 

@@ -35,9 +35,13 @@ def reduce_to(folder, stream, features, labels, *, idf=None, report=lambda share
 
 @pytest.mark.parametrize("norm", ["l2", "l1", None])
 @pytest.mark.parametrize("weighting", ["binary", "counts", "tfidf"])
-def test_texts_are_reduced_to_what_the_vectorizer_makes_of_them(tmp_path, norm, weighting):
+@pytest.mark.parametrize("sublinear_tf", [False, True])
+def test_texts_are_reduced_to_what_the_vectorizer_makes_of_them(
+    tmp_path, norm, weighting, sublinear_tf
+):
     texts, labels = make_texts(80)
-    vectorizer = DocumentVectorizer(weighting=weighting, norm=norm, min_df=6, strip_markup=False)
+    values = {"weighting": weighting, "sublinear_tf": sublinear_tf}
+    vectorizer = DocumentVectorizer(**values, norm=norm, min_df=6, strip_markup=False)
     expected = vectorizer.fit_transform(texts).toarray()
     idf = vectorizer.idf_.astype(np.float32) if weighting == "tfidf" else None
     stream = Stream(texts, labels, batch_size=17)
@@ -45,7 +49,7 @@ def test_texts_are_reduced_to_what_the_vectorizer_makes_of_them(tmp_path, norm, 
         *(tmp_path, stream, list(vectorizer.vocabulary_), labels),
         idf=idf,
         norm=norm,
-        weighting=weighting,
+        **values,
     )
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     for name, signs in codes.items():

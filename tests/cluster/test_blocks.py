@@ -46,7 +46,7 @@ def test_every_document_is_in_one_block(sizes, cells):
 @pytest.mark.parametrize("several", [False, True])
 def test_blocks_put_together_are_the_whole(weighting, several):
     collection = make_collection(50, several=several)
-    vectorizer = DocumentVectorizer(weighting=weighting)
+    vectorizer = DocumentVectorizer(weighting=weighting, sublinear_tf=several)
     X = vectorizer.fit_transform(collection.texts)
     names = sorted({name for label in collection.labels for name in
                     (label if several else (label,))})  # fmt: skip
@@ -116,7 +116,7 @@ def check_same(client, spread, collection, vectorizer):
 def test_parts_do_not_matter(client, tmp_path, kind, sizes):
     collection, how = KINDS[kind]
     pattern = write_parts(collection, tmp_path, DEALT[sizes])
-    recipe = DocumentVectorizer(weighting="tfidf")
+    recipe = DocumentVectorizer(weighting="tfidf", sublinear_tf=True)
     spread = spread_documents(client, pattern, vectorizer=recipe, **how)
     check_same(client, spread, collection, recipe)
 

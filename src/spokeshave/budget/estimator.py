@@ -42,6 +42,7 @@ from spokeshave.text.vectorizer import (
     DocumentVectorizer,
     check_vectorizer,
     list_stop_words,
+    make_analysis,
     require_single_words,
 )
 from spokeshave.utils.checkpoint import WorkFolder, describe, digest
@@ -252,6 +253,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
                 vectorizer.norm,
                 vectorizer.strip_markup,
                 None if self.idf_ is None else self.idf_.astype(float),
+                make_analysis(vectorizer),
+                sublinear_tf=vectorizer.sublinear_tf,
             )
         else:
             features = self.features_.astype(np.int64)
@@ -326,7 +329,7 @@ def _run(
 
 
 def find_vectorizer(svc: BudgetedSVC) -> DocumentVectorizer:
-    """Return the vectorizer of an estimator, or raise if it is not usable."""
+    """Return a copy of the vectorizer of an estimator, or raise if it is not usable."""
     vectorizer: Any = DocumentVectorizer() if svc.vectorizer is None else svc.vectorizer
     if not isinstance(vectorizer, DocumentVectorizer):
         raise ValueError(
@@ -334,7 +337,9 @@ def find_vectorizer(svc: BudgetedSVC) -> DocumentVectorizer:
         )
     check_vectorizer(vectorizer)
     require_single_words(vectorizer)
-    return vectorizer
+    found: DocumentVectorizer = clone(vectorizer)
+    found.set_params(stop_words=sorted(list_stop_words(vectorizer)), n_jobs=None)
+    return found
 
 
 def _check_svc(svc: BudgetedSVC) -> DualLinearSVC:
@@ -385,12 +390,8 @@ def make_request(svc: BudgetedSVC, stream: Any, norm: str | None) -> Request:
         by=svc.by,
         nonzeros_per_document=svc.nonzeros_per_document,
         tolerance=svc.tolerance,
-        weighting=vectorizer.weighting,
+        vectorizer=vectorizer,
         norm=norm,
-        min_df=vectorizer.min_df,
-        max_df=vectorizer.max_df,
-        stop_words=list_stop_words(vectorizer),
-        strip_markup=vectorizer.strip_markup,
         seed=int(check_random_state(seed).randint(2**31)),
         n_jobs=svc.n_jobs,
         class_names=getattr(stream, "class_names", ()),
@@ -416,15 +417,13 @@ def _open_folder(svc: BudgetedSVC, stream: BatchReader, request: Request) -> Ite
 def _take_fingerprint(svc: BudgetedSVC, stream: BatchReader, request: Request) -> dict[str, Any]:
     """Return the inputs of a run, by name."""
     estimator = make_svc(svc.estimator, None, None).set_params(n_jobs=None)
-    vectorizer = clone(svc.vectorizer or DocumentVectorizer())
-    vectorizer.set_params(n_jobs=None, stop_words=sorted(request.stop_words))
     return {
         "version": list_versions()["spokeshave"],
         "format": FOLDER_FORMAT,
         "documents": stream.stamps,
         "memory": request.memory,
         "estimator": describe(estimator),
-        "vectorizer": describe(vectorizer),
+        "vectorizer": describe(request.vectorizer),
         "nonzeros_per_document": svc.nonzeros_per_document,
         "by": svc.by,
         "tolerance": svc.tolerance,

@@ -14,6 +14,7 @@ from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.row_batches import TextEncoder, VectorEncoder
 from spokeshave.budget.working_set import Objective
 from spokeshave.svm.solver import Stop
+from spokeshave.text.vectorizer import DocumentVectorizer
 
 
 class BatchReader(Protocol):
@@ -42,7 +43,7 @@ class BatchReader(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """Options of a run, as in `BudgetedSVC` and `DocumentVectorizer`."""
+    """Options of a run, as in `BudgetedSVC`."""
 
     memory: int  # bytes the process may hold
     is_text: bool  # otherwise vectors, which keep their values
@@ -53,12 +54,8 @@ class Request:
     by: str
     nonzeros_per_document: float | None
     tolerance: float
-    weighting: str
-    norm: str | None
-    min_df: float
-    max_df: float
-    stop_words: frozenset[str]
-    strip_markup: bool
+    vectorizer: DocumentVectorizer  # of texts; it is not fitted
+    norm: str | None  # that rows are divided by
     seed: int
     n_jobs: int | None
     class_names: Sequence[Any] = ()  # known in advance, even if no document is of them
@@ -72,11 +69,11 @@ class Request:
     @property
     def has_values(self) -> bool:
         """Whether features have values, or are only present or absent."""
-        return not self.is_text or self.weighting != "binary"
+        return not self.is_text or self.vectorizer.weighting != "binary"
 
     @property
     def encoder(self) -> TextEncoder | VectorEncoder:
         """The encoder of documents as rows."""
         if not self.is_text:
             return VectorEncoder()
-        return TextEncoder(strip_markup=self.strip_markup, has_values=self.has_values)
+        return TextEncoder(self.vectorizer)

@@ -15,6 +15,7 @@ from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.kernels.rows import DROPPED
 from spokeshave.kernels.tokens import Words, empty_words, find_known, scan
 from spokeshave.text.alphabet import encode_documents, make_alphabet
+from spokeshave.text.vectorizer import DocumentVectorizer, dampen
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -164,25 +165,31 @@ class EncodedBatch(NamedTuple):
 
 
 class TextEncoder:
-    """Encodes texts as rows: with word counts as values, or without values."""
+    """Encodes texts as rows: with values of words, or without if a vectorizer gives them none."""
 
-    def __init__(self, *, strip_markup: bool, has_values: bool) -> None:
-        self.strip_markup, self.has_values = strip_markup, has_values
+    def __init__(self, vectorizer: DocumentVectorizer) -> None:
+        self.vectorizer, self.has_values = vectorizer, vectorizer.weighting != "binary"
 
     def scan(self, batch: Texts) -> EncodedBatch:
-        """Return rows of all words, numbered within this batch."""
+        """Return rows of all words, numbered within this batch, with their counts."""
         text, ends, labels, checksum = self._encode(batch)
         indptr, tokens, counts, words = scan(text, ends, make_alphabet(), empty_words())
         return EncodedBatch(indptr, tokens, self._value(counts), labels, checksum, words)
 
     def find(self, batch: Texts, known: Words) -> EncodedBatch:
-        """Return rows of the known words, by their numbers in that vocabulary."""
+        """Return rows of the known words, by their numbers in that vocabulary.
+
+        Values are those of the vectorizer, but for inverse document frequencies and the norm.
+        """
         text, ends, labels, checksum = self._encode(batch)
         indptr, tokens, counts = find_known(text, ends, make_alphabet(), known)
-        return EncodedBatch(indptr, tokens, self._value(counts), labels, checksum)
+        values = self._value(counts)
+        if values is not None and self.vectorizer.sublinear_tf:
+            dampen(values)
+        return EncodedBatch(indptr, tokens, values, labels, checksum)
 
     def _encode(self, batch: Texts) -> tuple[Any, Any, list[Any], int]:
-        text, ends = encode_documents(batch.texts, without_markup=self.strip_markup)
+        text, ends = encode_documents(batch.texts, without_markup=self.vectorizer.strip_markup)
         labels = list(batch.labels or ())
         checksum = crc32(ends.tobytes(), crc32(repr(labels).encode("utf-8", "surrogatepass")))
         return text, ends, labels, crc32(text.data, checksum)

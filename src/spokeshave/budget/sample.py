@@ -175,6 +175,11 @@ class Sample:
         for store in self._stores:
             store.multiply(factors)
 
+    def dampen(self) -> None:
+        """Replace counts by 1 + ln(count)."""
+        for store in self._stores:
+            store.dampen()
+
     def save(self, folder: Path) -> None:
         """Write the sample to a folder."""
         for name, store in zip(PARTS, self._stores, strict=True):

@@ -26,7 +26,7 @@ from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import count_order, mean_known, measure
 from spokeshave.ranking.criteria import rank_features
 from spokeshave.svm.solver import Problem, Solution, solve_rows
-from spokeshave.text.vectorizer import find_limits
+from spokeshave.text.vectorizer import find_limits, list_stop_words
 from spokeshave.utils.validation import list_documents
 
 MOST_VALIDATION = 20_000  # documents
@@ -70,8 +70,11 @@ def select_features(
     pruned = _prune_sample(sample, request)
     n_features = pruned.features.size
     idf = None
-    if sample.words is not None and request.weighting == "tfidf":
-        idf = find_idf(pruned.frequency, n_sampled)
+    if sample.words is not None:
+        if request.has_values and request.vectorizer.sublinear_tf:
+            sample.dampen()
+        if request.vectorizer.weighting == "tfidf":
+            idf = find_idf(pruned.frequency, n_sampled)
     choice = _Choice(np.arange(n_features), n_features, 0, True)
     if not plan.fits_whole or request.nonzeros_per_document is not None:
         sample.thin_validation(MOST_VALIDATION)
@@ -145,12 +148,12 @@ def _prune_sample(sample: Sample, request: Request) -> Pruned:
         if not pruned.features.size:
             raise ValueError("No feature is left: no document has a value that is not zero.")
         return pruned
-    if request.stop_words:
+    min_df, max_df = request.vectorizer.min_df, request.vectorizer.max_df
+    if stop_words := list_stop_words(request.vectorizer):
         words = sample.words.decode(np.arange(frequency.size))
-        is_stopped = np.array([word in request.stop_words for word in words])
-    limits = find_limits(request.min_df, request.max_df, len(sample))
-    pruned = prune(frequency, *limits, is_stopped)
-    require_words(frequency.size, pruned.features.size, request.min_df, request.max_df)
+        is_stopped = np.array([word in stop_words for word in words])
+    pruned = prune(frequency, *find_limits(min_df, max_df, len(sample)), is_stopped)
+    require_words(frequency.size, pruned.features.size, min_df, max_df)
     return pruned
 
 

@@ -13,6 +13,7 @@ from spokeshave.budget.row_batches import Batch
 from spokeshave.kernels.rows import DROPPED, count_features, drop_features, keep_rows
 from spokeshave.kernels.tokens import Words, absorb, empty_words, join_tokens, scan
 from spokeshave.text.alphabet import decode_words, make_alphabet, make_name_alphabet
+from spokeshave.text.vectorizer import dampen
 
 PIECE = 1 << 20  # cells that are multiplied at a time
 FEWEST_WORDS = 1 << 12  # capacity of the smallest word table
@@ -100,6 +101,12 @@ class Store:
         for first in range(0, self.n_nonzeros, PIECE):
             piece = slice(first, first + PIECE)
             self.values[piece] *= factors[self.indices[piece]]
+
+    def dampen(self) -> None:
+        """Replace counts by 1 + ln(count)."""
+        assert self.values is not None
+        for first in range(0, self.n_nonzeros, PIECE):
+            dampen(self.values[first : first + PIECE])
 
     def count(self, frequency: NDArray[np.int64]) -> None:
         """Add the number of rows with each feature to ``frequency``."""

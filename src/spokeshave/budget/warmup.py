@@ -20,6 +20,7 @@ from spokeshave.budget.shards import list_shards
 from spokeshave.budget.working_set import Objective, Setting, train_classes
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.solver import Stop
+from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.checkpoint import WorkFolder
 from spokeshave.utils.timing import Stopwatch
 
@@ -38,12 +39,8 @@ def exercise(*, is_text: bool, has_values: bool, has_prior: bool = False) -> Non
         by="normal",
         nonzeros_per_document=3.0,
         tolerance=0.0,
-        weighting="counts" if has_values else "binary",
+        vectorizer=DocumentVectorizer(weighting="counts" if has_values else "binary", min_df=1),
         norm="l2",
-        min_df=1,
-        max_df=1.0,
-        stop_words=frozenset(),
-        strip_markup=False,
         seed=0,
         n_jobs=1,
         has_prior=has_prior,

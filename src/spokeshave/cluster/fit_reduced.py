@@ -374,7 +374,7 @@ def _rank(client: Client, source: Source, task: Task, folder: str, report: Repor
     counts = CollectionCounts(
         total.n_documents, total.n_nonzeros, total.n_features, total.class_counts, n_counted=n_words
     )
-    if task.kind.is_text and task.request.weighting == "tfidf":
+    if task.kind.is_text and task.request.vectorizer.weighting == "tfidf":
         idf = submit(client, find_word_idf, vocabulary, total.n_documents)
     drawn = _draw(client, source, task, vocabulary, idf, share, folder)
     wait(drawn, report)
@@ -402,7 +402,7 @@ def _choose_words(
     if source.words is None:
         frequency = source.counted.words[0].result()
         return None, int(np.count_nonzero(frequency))
-    least = task.request.min_df
+    least = task.request.vectorizer.min_df
     fewest = float(least) if isinstance(least, int) else 1.0
     frequent = [
         submit(client, thin_words, bucket, fewest / share) for bucket in source.words.buckets

@@ -356,8 +356,7 @@ def weight_counts(vectorizer: DocumentVectorizer, counts: sparse.csr_matrix) -> 
     if vectorizer.weighting == "binary":
         counts.data[:] = 1
     elif vectorizer.sublinear_tf:
-        np.log(counts.data, counts.data)
-        counts.data += 1
+        dampen(counts.data)
     if vectorizer.weighting == "tfidf":
         counts.data *= vectorizer.idf_[counts.indices]
     return (
@@ -392,6 +391,12 @@ def weight_fold(
 def compute_idf(frequency: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
     """Return inverse document frequencies, smoothed as if one more document had every term."""
     return np.log((1 + n_documents) / (1.0 + frequency)) + 1
+
+
+def dampen(counts: NDArray[Any]) -> None:
+    """Replace counts by 1 + ln(count), in place."""
+    np.log(counts, counts)
+    counts += 1
 
 
 def set_vocabulary(
@@ -443,7 +448,7 @@ def require_single_words(vectorizer: DocumentVectorizer) -> None:
     """Raise if a vectorizer has options that only its own `fit` follows."""
     plain = DocumentVectorizer()
     for name in (
-        *("analyzer", "ngram_range", "sublinear_tf", "max_features"),
+        *("analyzer", "ngram_range", "max_features"),
         *("lowercase", "strip_accents", "unspaced"),
     ):
         if getattr(vectorizer, name) != getattr(plain, name):
