@@ -18,7 +18,7 @@ from spokeshave.cluster.count import (
     FREQUENCY,
     WORD,
     count_part,
-    make_vectorizer,
+    fit_vectorizer,
     make_words,
     measure_words,
     merge_words,
@@ -71,7 +71,7 @@ def test_a_vocabulary_of_buckets_is_that_of_all_texts(options):
     _, buckets = count_part(pair_up(collection), TEXTS, None, True, 3)
     recipe = DocumentVectorizer(**options, stop_words=["word3", "word9"])
     pruned = [prune_words(bucket, recipe, len(collection)) for bucket in buckets]
-    found = make_vectorizer(pruned, recipe, len(collection))
+    found = fit_vectorizer(pruned, recipe, len(collection))
     expected = DocumentVectorizer(**options, stop_words=["word3", "word9"])
     X = expected.fit_transform(collection.texts)
     assert found.vocabulary_ == expected.vocabulary_

@@ -24,7 +24,7 @@ from spokeshave.cluster.count import (
     Counted,
     Vocabulary,
     count_parts,
-    make_vectorizer,
+    fit_vectorizer,
     prune_vocabulary,
 )
 from spokeshave.cluster.evaluate import (
@@ -39,7 +39,7 @@ from spokeshave.cluster.fit_reduced import OVER, Source, find_worker_memory, run
 from spokeshave.cluster.parts import Parts, open_parts
 from spokeshave.jobs.budget import account_for_budget, make_budgeted, pack_budgeted
 from spokeshave.jobs.dataset import DatasetInfo, check_kinds, list_names
-from spokeshave.jobs.fit import JobResult, run_steps
+from spokeshave.jobs.fit import JobResult, make_vectorizer, run_steps
 from spokeshave.jobs.record import EvaluationRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import summarize_evaluation
@@ -149,7 +149,7 @@ def fit_on_cluster(
     held_out = None
     if given_test is None and settings.hold_out:
         held_out = hold_out(client, train, settings.hold_out, settings.seed)
-    counted = _count(client, train, held_out, watch)
+    counted = _count(client, train, held_out, watch, strip_markup=settings.strip_markup)
     if given_test is not None:
         check_kinds(train.kind, given_test.kind)
         check_parts(client, given_test, counted.names)
@@ -184,12 +184,19 @@ def _have_values(parts: Parts, settings: Settings) -> bool:
     return not parts.kind.is_text or settings.weighting != "binary"
 
 
-def _count(client: Client, parts: Parts, held_out: HeldOut | None, watch: Stopwatch) -> Counted:
+def _count(
+    client: Client,
+    parts: Parts,
+    held_out: HeldOut | None,
+    watch: Stopwatch,
+    *,
+    strip_markup: bool,
+) -> Counted:
     counted = count_parts(
         client,
         parts,
         None if held_out is None else held_out.train,
-        strip_markup=True,
+        strip_markup=strip_markup,
         report=watch.reach,
     )
     names = [(name,) if parts.kind.is_multilabel else name for name in counted.names]
@@ -241,7 +248,7 @@ class _Job:
     @property
     def recipe(self) -> DocumentVectorizer:
         """The vectorizer of texts, not fitted."""
-        return DocumentVectorizer(weighting=self.settings.weighting, min_df=self.settings.min_df)
+        return make_vectorizer(self.settings)
 
     def find_columns(self) -> Columns:
         """Prune the vocabulary, which stays on the workers."""
@@ -268,7 +275,7 @@ class _Job:
         client, info, vectorizer = self.client, columns.info, None
         if columns.words is not None:
             buckets, n = columns.words.buckets, info.n_documents
-            vectorizer = submit(client, make_vectorizer, buckets, self.recipe, n)
+            vectorizer = submit(client, fit_vectorizer, buckets, self.recipe, n)
         self.watch.begin("making rows")
         ranges = plan_blocks(self.counted.parts)
         blocks = spread_rows(client, self.train, self.sides, ranges, vectorizer, info.names)

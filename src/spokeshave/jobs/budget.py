@@ -19,7 +19,7 @@ from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
 from spokeshave.jobs.dataset import DatasetInfo
-from spokeshave.jobs.fit import JobResult, make_svm
+from spokeshave.jobs.fit import JobResult, make_svm, make_vectorizer
 from spokeshave.jobs.record import EvaluationRecord, ModelRecord, RunRecord, WordsRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import (
@@ -35,7 +35,6 @@ from spokeshave.jobs.summary import (
 from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.model import Model
 from spokeshave.svm.estimator import make_svc
-from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.formatting import parse_size, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
 
@@ -123,7 +122,7 @@ def make_budgeted(budget: Budget, settings: Settings, *, is_text: bool) -> Budge
     return BudgetedSVC(
         budget.memory,
         estimator=make_svm(settings, is_text=is_text),
-        vectorizer=DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df),
+        vectorizer=make_vectorizer(settings),
         nonzeros_per_document=budget.nonzeros_per_document,
         by=settings.by,
         tolerance=TOLERANCE if settings.tolerance is None else settings.tolerance,
