@@ -75,7 +75,7 @@ def test_words_are_the_same_in_every_batch(texts, bounds):
     counts = CollectionCounts()
     for i, j in list_parts(len(texts), bounds):
         encoded = scan_texts(texts[i:j], ["oak"] * (j - i))
-        hashes = encoded.hash_words()
+        hashes = encoded.hash_terms()
         counts = counts.merge(count_rows(encoded.features, j - i, encoded.labels, hashes=hashes))
     tokens = [set(list_words(text)) for text in texts]
     assert counts.n_words == len(set().union(*tokens))

@@ -14,6 +14,7 @@ import polars
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from made_up import KINDS, TIGHT, TREES, make_targets, make_text
@@ -28,6 +29,7 @@ from spokeshave import (
 from spokeshave.budget.estimator import fit_stream
 from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError
+from troubled import leave_room
 from zipf import make_zipf, write_csv
 
 TOL = {"tol": 1e-6, "max_iter": 10_000, "random_state": 0}
@@ -191,6 +193,15 @@ def test_dense_and_sparse_tables_are_one():
         {"max_df": 100},
         {"stop_words": ["aa", "ab", "bc"]},
         {"stop_words": "english"},
+        {"max_features": 150},
+        {"max_features": 150, "weighting": "tfidf", "sublinear_tf": True},
+        {"ngram_range": (1, 2)},
+        {"ngram_range": (2, 3), "weighting": "tfidf", "stop_words": ["aa", "ab", "bc"]},
+        {"ngram_range": (1, 2), "max_features": 200, "weighting": "counts", "max_df": 0.3},
+        {"analyzer": "char", "ngram_range": (2, 3), "weighting": "tfidf", "sublinear_tf": True},
+        {"analyzer": "char_wb", "ngram_range": (2, 4), "max_features": 300},
+        {"analyzer": str.split, "lowercase": False},
+        {"lowercase": False, "strip_accents": "ascii", "unspaced": None},
     ],
     ids=str,
 )
@@ -210,6 +221,10 @@ def test_with_memory_enough_words_and_scores_are_those_of_the_vectorizer(corpus,
     np.testing.assert_allclose(model.decision_function(texts), peer.decision_function(X), atol=0.01)
     assert model.counts_.n_documents == model.reduced_.n_documents == len(texts)
     assert model.reduced_.n_nonzeros == X.nnz
+    every = clone(vectorizer).set_params(min_df=1, max_df=1.0, max_features=None, stop_words=None)
+    if vectorizer.stop_words is None or vectorizer.ngram_range == (1, 1):
+        assert model.counts_.n_words == pytest.approx(len(every.fit(texts).vocabulary_), rel=0.05)
+        assert model.counts_.n_nonzeros == every.transform(texts).nnz
 
 
 def test_markup_is_stripped_where_that_is_asked_for(tmp_path):
@@ -302,6 +317,55 @@ def test_a_model_of_texts_is_the_same_in_a_file(corpus, tmp_path, weighting, nor
     )
     assert loaded.predict(texts).tolist() == model.predict(texts).tolist()
     assert loaded.classes_.tolist() == model.classes_.tolist()
+
+
+NGRAMS = {
+    "pairs": {"ngram_range": (1, 2), "stop_words": ["aa", "ab"]},
+    "characters": {"analyzer": "char", "ngram_range": (2, 4), "lowercase": False},
+    "of words": {"analyzer": "char_wb", "ngram_range": (2, 4), "strip_accents": "unicode"},
+}
+
+
+@pytest.mark.parametrize("kind", NGRAMS)
+def test_a_model_of_ngrams_is_the_same_in_a_file_with_and_without_kernels(corpus, tmp_path, kind):
+    texts, _, path = corpus
+    vectorizer = DocumentVectorizer(**NGRAMS[kind], weighting="tfidf", sublinear_tf=True)
+    model = BudgetedSVC(vectorizer=vectorizer, nonzeros_per_document=8, random_state=0)
+    model.fit_files(path)
+    known = clone(vectorizer).set_params(norm=None).fit(texts)
+    kept = known.transform(texts)[:, [known.vocabulary_[term] for term in model.features_]]
+    assert model.reduced_.n_nonzeros == kept.nnz
+    assert kept.nnz / len(texts) == pytest.approx(8, rel=0.1)
+    save_model(model, tmp_path / "x.model")
+    loaded = load_model(tmp_path / "x.model")
+    scores = model.decision_function(texts)
+    np.testing.assert_allclose(loaded.decision_function(texts), scores, atol=1e-5)
+    found = loaded.input._look_up(texts), loaded.input._find(texts)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", NGRAMS)
+def test_ngrams_that_do_not_fit_are_ranked_on_a_sample(corpus, monkeypatch, kind):
+    texts, labels, path = corpus
+    monkeypatch.setattr("spokeshave.budget.run.find_available", leave_room(1_200_000))
+    vectorizer = DocumentVectorizer(**NGRAMS[kind])
+    model = BudgetedSVC(vectorizer=vectorizer, random_state=0).fit_files(path)
+    assert 0 < model.plan_.n_sampled < len(texts)
+    every = clone(vectorizer).set_params(min_df=1).fit(texts)
+    assert set(model.features_) < set(every.vocabulary_)
+    kept = every.transform(texts)[:, [every.vocabulary_[term] for term in model.features_]]
+    assert model.reduced_.n_nonzeros == kept.nnz
+    peer = DualLinearSVC(random_state=0).fit(normalize(kept), labels)
+    np.testing.assert_allclose(model.objective_, peer.objective_, rtol=2e-3)
+
+
+def test_terms_of_a_function_have_no_file(trees, tmp_path):
+    vectorizer = DocumentVectorizer(analyzer=str.split)
+    model = BudgetedSVC(vectorizer=vectorizer, random_state=0).fit_files(trees)
+    assert model.predict(TREES).tolist() == KINDS
+    with pytest.raises(ValueError, match="a model file cannot store a function"):
+        save_model(model, tmp_path / "x.model")
 
 
 @KINDS_OF_TARGETS

@@ -21,7 +21,7 @@ from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
 model = BudgetedSVC(
     {BUDGET},
     estimator=DualLinearSVC(C=0.01, random_state=0),
-    vectorizer=DocumentVectorizer(weighting="counts"),
+    vectorizer=DocumentVectorizer(weighting="counts", **eval(sys.argv[2])),
     nonzeros_per_document=150,
     n_jobs=2,
 ).fit_files(sys.argv[1])
@@ -39,10 +39,12 @@ print(found.record.model.n_weights)
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what a process holds")
 
 
-def watch(program, path):
+def watch(program, path, options=None):
     """Run a program; return the most memory that it has held, in bytes, and what it printed."""
     process = subprocess.Popen(
-        [sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, path, repr(options or {})],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     status, most = Path(f"/proc/{process.pid}/status"), 0
     while process.poll() is None:
@@ -65,6 +67,21 @@ def test_a_run_stays_within_its_budget(tmp_path):
     most, (n_documents, n_sampled, _) = watch(PROGRAM, path)
     assert n_documents == 80_000
     assert n_sampled < 60_000  # it was short of memory
+    assert 200 * MEGABYTE < most < BUDGET
+
+
+@ON_LINUX
+@pytest.mark.parametrize(
+    "options",
+    [{"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 4)}],
+    ids=["pairs", "characters"],
+)
+def test_ngrams_stay_within_the_budget(tmp_path, options):
+    texts, labels = make_zipf(20_000, n_words=60_000, length=200)
+    path = write_csv(tmp_path / "zipf.csv", texts, labels)
+    most, (n_documents, n_sampled, _) = watch(PROGRAM, path, options)
+    assert n_documents == 20_000
+    assert n_sampled < 18_000
     assert 200 * MEGABYTE < most < BUDGET
 
 

@@ -72,7 +72,7 @@ def plan_for(limit, free, seed=0):
     rng = np.random.default_rng(seed)
     X = sparse.csr_matrix(rng.integers(0, 2, size=(200, 12)).astype(float))
     labels = (np.arange(200) % 3).tolist()
-    sample = Sample(limit, seed=0, has_values=True, words=None, n_threads=1)
+    sample = Sample(limit, seed=0, has_values=True, terms=None, n_threads=1)
     sample.add(make_batch(X, labels), 3)
     counts = count_rows(X.indices, 200, labels)
     return (

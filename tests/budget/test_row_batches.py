@@ -20,8 +20,8 @@ from spokeshave.budget.row_batches import (
     VectorEncoder,
     chain_checksums,
     map_ahead,
+    number_features,
 )
-from spokeshave.budget.store import index_words, number_features
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.text.alphabet import decode_words
 
@@ -59,9 +59,9 @@ def test_scan_finds_what_the_vectorizer_finds(strip_markup, has_values):
     expected = vectorizer.fit_transform(TEXTS).toarray()
     encoder = TextEncoder(vectorizer)
     encoded = encoder.scan(Texts(TEXTS, LABELS))
-    names = decode_words(encoded.words, np.arange(int(encoded.words.size[0])))
+    names = decode_words(encoded.terms.words, np.arange(int(encoded.terms.words.size[0])))
     assert sorted(names) == list(vectorizer.vocabulary_)
-    assert len(set(encoded.hash_words().tolist())) == len(names)
+    assert len(set(encoded.hash_terms().tolist())) == len(names)
     found = to_matrix(encoded, names, vectorizer.vocabulary_)
     np.testing.assert_array_equal(found, expected)
     assert encoded.labels == LABELS
@@ -77,7 +77,7 @@ def test_find_gives_what_the_vectorizer_gives_for_words_it_knows(strip_markup, h
     ).fit(["grey bark of an oak", "größe 中文 amp"])
     names = list(vectorizer.vocabulary_)
     encoder = TextEncoder(vectorizer)
-    encoded = encoder.find(Texts(TEXTS, LABELS), index_words(names))
+    encoded = encoder.find(Texts(TEXTS, LABELS), encoder.index(names))
     expected = vectorizer.transform(TEXTS).toarray()
     np.testing.assert_array_equal(to_matrix(encoded, names, vectorizer.vocabulary_), expected)
     assert encoded.features.size == np.count_nonzero(expected)
@@ -90,7 +90,7 @@ def test_find_gives_what_the_vectorizer_gives_for_words_it_knows(strip_markup, h
 def test_known_words_of_any_text_are_found(texts, known):
     names = sorted(known)
     encoder = make_encoder("counts")
-    encoded = encoder.find(Texts(texts, [""] * len(texts)), index_words(names))
+    encoded = encoder.find(Texts(texts, [""] * len(texts)), encoder.index(names))
     for text, (first, last) in zip(texts, pairwise(encoded.indptr.tolist()), strict=True):
         expected = {word: n for word, n in Counter(list_words(text)).items() if word in known}
         words = [names[number] for number in encoded.features[first:last]]
@@ -107,7 +107,7 @@ def test_known_features_of_vectors_are_found(collection, order, n_kept):
     np.testing.assert_array_equal(
         to_dense(scanned.indptr, scanned.features, scanned.values), X.toarray()
     )
-    known = number_features(kept, int(kept.max(initial=-1)) + 1)
+    known = encoder.index(kept)
     found = encoder.find(Vectors(X, labels, None), known)
     rows = to_dense(found.indptr, found.features, found.values)
     np.testing.assert_array_equal(rows[:, :n_kept], X.toarray()[:, kept])

@@ -9,10 +9,10 @@ from scipy import sparse
 from made_batches import Stream, make_request, make_texts, number_classes, to_dense
 from spokeshave import DocumentVectorizer
 from spokeshave.budget.plan import Cut
+from spokeshave.budget.row_batches import VectorEncoder
 from spokeshave.budget.run import _load_reduced, _make_change_error, reduce_stream
 from spokeshave.budget.select import Selection
 from spokeshave.budget.shards import list_shards
-from spokeshave.budget.store import make_lookup
 
 CUT = Cut(3, 9, 0, 0, 1.0, 0, 100, True)
 
@@ -109,11 +109,10 @@ def test_what_it_came_to_is_kept(tmp_path):
 
 
 def test_a_table_gives_features_their_new_numbers():
-    table = make_lookup(np.array([4, 1]))
+    table = VectorEncoder().index(np.array([4, 1]))
     assert table[[4, 1]].tolist() == [0, 1]
     assert table.size == 5
-    assert make_lookup(np.array([], int)).size == 0
-    assert int(make_lookup(["oak", "ash"]).size[0]) == 2
+    assert VectorEncoder().index(np.array([], int)).size == 0
 
 
 def test_a_change_is_complained_of_by_the_name_of_the_documents():

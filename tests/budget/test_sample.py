@@ -31,7 +31,8 @@ from spokeshave.budget.sample import (
     run_first_pass,
     save_first_pass,
 )
-from spokeshave.budget.store import Batch, WordIndex
+from spokeshave.budget.store import Batch
+from spokeshave.text.term_index import WordIndex
 
 N_DOCUMENTS, N_COLUMNS, N_CLASSES = 300, 12, 3
 ALL, SOME = 10**9, 40_000  # bytes for all vectors, and for half of them or so
@@ -39,8 +40,8 @@ ALL_TEXTS, SOME_TEXTS = 10**9, 460_000
 SIZES = st.lists(st.integers(1, 120), min_size=1, max_size=8)
 
 
-def empty_sample(limit, *, seed=0, has_values=True, words=None):
-    return Sample(limit, seed=seed, has_values=has_values, words=words, n_threads=1)
+def empty_sample(limit, *, seed=0, has_values=True, terms=None):
+    return Sample(limit, seed=seed, has_values=has_values, terms=terms, n_threads=1)
 
 
 def divide(n, sizes):
@@ -77,20 +78,20 @@ def list_documents(sample):
 
 
 def sample_texts(texts, labels, limit, sizes=(40,), *, seed=0, has_values=False):
-    sample = empty_sample(limit, seed=seed, has_values=has_values, words=WordIndex())
+    sample = empty_sample(limit, seed=seed, has_values=has_values, terms=WordIndex())
     codes = {name: code for code, name in enumerate(dict.fromkeys(labels))}
     for part in divide(len(texts), sizes):
         incoming = scan_texts(texts[part], labels[part], has_values=has_values)
         ends = np.arange(incoming.n_documents + 1)
         batch_codes = np.array([codes[label] for label in labels[part]], np.int32)
         rows = incoming.indptr, incoming.features, incoming.values, ends, batch_codes
-        sample.add(Batch(*rows), len(codes), incoming.words)
+        sample.add(Batch(*rows), len(codes), incoming.terms)
     return sample
 
 
 def spell(sample, store):
     """Return the words of each document of a store, with their counts."""
-    words = sample.words.decode(store.indices)
+    words = sample.terms.decode(store.indices)
     values = np.ones(len(words)) if store.values is None else store.values
     ends = store.indptr.astype(int)
     return [
@@ -261,7 +262,7 @@ def test_words_of_documents_that_are_gone_are_forgotten():
         words = set().union(*(list_words(texts[i]) for i in documents))
         assert len(sample) == documents.size
         assert sample.n_features == len(words)
-        assert set(sample.words.decode(np.arange(len(words)))) == words
+        assert set(sample.terms.decode(np.arange(len(words)))) == words
 
 
 @pytest.mark.parametrize("limit", [SOME_TEXTS, ALL_TEXTS])
@@ -270,7 +271,7 @@ def test_documents_of_words_are_counted(limit):
     sample = sample_texts(texts, labels, limit)
     documents = np.concatenate(expect_parts(sample, N_DOCUMENTS))
     expected = Counter(word for i in documents for word in set(list_words(texts[i])))
-    words = sample.words.decode(np.arange(sample.n_features))
+    words = sample.terms.decode(np.arange(sample.n_features))
     assert dict(zip(words, sample.count().tolist(), strict=True)) == expected
 
 
@@ -285,7 +286,7 @@ def test_what_is_saved_is_read_back_and_grows_on(tmp_path, has_values):
     texts, labels = make_texts(N_DOCUMENTS)
     saved = sample_texts(texts, labels, SOME_TEXTS, has_values=has_values)
     saved.save(tmp_path)
-    found = empty_sample(SOME_TEXTS, has_values=has_values, words=WordIndex())
+    found = empty_sample(SOME_TEXTS, has_values=has_values, terms=WordIndex())
     found.load(tmp_path)
     for name in ("highest", "n_seen", "n_features", "n_nonzeros", "is_whole"):
         assert getattr(found, name) == getattr(saved, name)
@@ -313,7 +314,7 @@ def test_a_subset_that_is_closed_is_spelled_and_saved_as_before(tmp_path):
     words, frequency = spell(sample, sample.train), sample.count()
     sample.close()
     sample.save(tmp_path)
-    found = empty_sample(SOME_TEXTS, has_values=False, words=WordIndex())
+    found = empty_sample(SOME_TEXTS, has_values=False, terms=WordIndex())
     found.load(tmp_path)
     for one in (sample, found):
         assert spell(one, one.train) == words
@@ -395,9 +396,9 @@ def require_equal(one, other):
 def count_words(sample):
     """Return how many documents have each word: numbers of words depend on batches."""
     frequency = sample.count().tolist()
-    if sample.words is None:
+    if sample.terms is None:
         return frequency
-    words = sample.words.decode(np.arange(sample.n_features))
+    words = sample.terms.decode(np.arange(sample.n_features))
     return dict(zip(words, frequency, strict=True))
 
 
@@ -505,7 +506,7 @@ def test_what_is_saved_is_read_back(tmp_path, memory, weighting):
     require_equal(read, found)
     assert read.checksum == found.checksum
     every = np.arange(found.sample.n_features)
-    assert read.sample.words.decode(every) == found.sample.words.decode(every)
+    assert read.sample.terms.decode(every) == found.sample.terms.decode(every)
 
 
 def test_vectors_with_numbers_for_classes_are_read_back(tmp_path, rng):

@@ -222,7 +222,7 @@ class Judged:
 
     def __init__(self, X, y, *, by="normal", tolerance=0.005, norm=None):
         self.X, self.y, self.d = X.astype(np.float32), y, X.shape[1]
-        self.sample = Sample(10**9, seed=0, has_values=True, words=None, n_threads=1)
+        self.sample = Sample(10**9, seed=0, has_values=True, terms=None, n_threads=1)
         n_classes = y.shape[1] if y.ndim == 2 else y.max() + 1
         self.sample.add(make_batch(self.X, list_codes(y)), n_classes)
         self.ranker = Ranker(

@@ -13,15 +13,12 @@ from made_batches import (
     N_FEATURES,
     divide,
     documents,
-    list_words,
     make_batch,
-    scan_texts,
     to_dense,
 )
 from spokeshave.budget.row_batches import Batch, to_offsets
-from spokeshave.budget.store import PIECE, Store, WordIndex, index_words
+from spokeshave.budget.store import PIECE, Store
 from spokeshave.kernels.rows import DROPPED
-from spokeshave.text.alphabet import decode_words
 
 BOUNDS = st.lists(st.integers(0, 12), max_size=4)
 VALUES = pytest.mark.parametrize("has_values", [True, False])
@@ -154,108 +151,3 @@ def test_rows_of_a_batch_are_taken_as_those_of_a_matrix(collection, data):
 def test_rows_end_where_the_next_begin(lengths):
     ends = to_offsets(np.array(lengths, int))
     assert ends.tolist() == [sum(lengths[:i]) for i in range(len(lengths) + 1)]
-
-
-# Letters of one to four bytes, digits, some that change in lower case, and long words.
-LETTERS = "aZ09éßΩİИ中٣½ª²\U0001d552ǅ"
-WORDS = (
-    (st.text(st.sampled_from(LETTERS), max_size=30) | st.text(max_size=8))
-    .map(list_words)
-    .filter(bool)
-    .map(lambda words: words[0])
-)
-VOCABULARIES = st.lists(WORDS, unique=True, max_size=30)
-EXAMPLES = settings(deadline=None, max_examples=40)
-
-
-def number_all(index, words):
-    return index.number(index_words(words), np.arange(len(words)))
-
-
-@EXAMPLES
-@given(VOCABULARIES)
-def test_words_have_the_numbers_they_were_given(words):
-    made = index_words(words)
-    assert int(made.size[0]) == len(words)
-    assert decode_words(made, np.arange(len(words))) == words
-    assert decode_words(made, np.arange(len(words))[::-1]) == words[::-1]
-
-
-@EXAMPLES
-@given(st.lists(VOCABULARIES, max_size=4), st.randoms(use_true_random=False))
-def test_words_are_numbered_as_they_come(vocabularies, random):
-    index, known = WordIndex(), {}
-    for words in vocabularies:
-        chosen = random.sample(range(len(words)), random.randint(0, len(words)))
-        numbers = index.number(index_words(words), np.array(chosen, int))
-        expected = [known.setdefault(words[token], len(known)) for token in chosen]
-        assert numbers.tolist() == expected
-    assert len(index) == len(known)
-    assert index.decode(np.arange(len(known))) == list(known)
-
-
-@EXAMPLES
-@given(VOCABULARIES, VOCABULARIES, st.data())
-def test_what_is_forgotten_leaves_the_others_in_order(words, others, data):
-    index, n = WordIndex(), len(words)
-    number_all(index, words)
-    used = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), bool)
-    number = index.forget(used)
-    kept = [word for word, is_used in zip(words, used, strict=True) if is_used]
-    assert number[used].tolist() == list(range(len(kept)))
-    assert (number[~used] == DROPPED).all()
-    assert index.decode(np.arange(len(kept))) == kept
-    # And those that come again, or for the first time, have numbers after them.
-    numbers = number_all(index, others)
-    assert index.decode(numbers) == others
-    assert index.decode(np.arange(len(kept))) == kept
-
-
-@EXAMPLES
-@given(VOCABULARIES)
-def test_words_that_are_saved_are_read_back(tmp_path_factory, words):
-    path = tmp_path_factory.mktemp("index") / "index"
-    index, read = WordIndex(), WordIndex()
-    number_all(index, words)
-    index.save(path)
-    read.load(path)
-    assert read.decode(np.arange(len(read))) == words
-    assert number_all(read, words[::-1]).tolist() == list(range(len(words)))[::-1]
-
-
-@EXAMPLES
-@given(st.lists(st.text(max_size=30), max_size=5))
-def test_words_of_texts_are_those_of_plain_python(texts):
-    incoming, index = scan_texts(texts, [""] * len(texts)), WordIndex()
-    tokens = np.unique(incoming.features)
-    numbers = index.number(incoming.words, tokens)
-    expected = dict.fromkeys(word for text in texts for word in list_words(text))
-    assert index.decode(numbers) == list(expected)
-
-
-def test_the_memory_of_words_does_not_depend_on_how_they_came():
-    words = [f"wort{i}" for i in range(9_000)]
-    sizes = set()
-    for step in (70, 9_000):
-        index = WordIndex()
-        for first in range(0, 9_000, step):
-            number_all(index, words[first : first + step])
-        sizes.add(index.n_bytes)
-    assert len(sizes) == 1
-
-
-@EXAMPLES
-@given(VOCABULARIES)
-def test_words_are_spelled_when_no_more_of_them_will_come(words):
-    index = WordIndex()
-    number_all(index, words)
-    index.close()
-    assert index.decode(np.arange(len(index))) == words
-
-
-def test_many_words_are_known_again():
-    words, index = [f"wörter{i}" for i in range(20_000)], WordIndex()
-    numbers = np.concatenate([number_all(index, words[i : i + 700]) for i in range(0, 20_000, 700)])
-    np.testing.assert_array_equal(numbers, np.arange(20_000))
-    np.testing.assert_array_equal(number_all(index, words), numbers)
-    assert index.n_bytes > sum(len(word.encode()) for word in words)

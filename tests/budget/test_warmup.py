@@ -20,5 +20,5 @@ def test_all_kernels_of_a_run_are_exercised(is_text, has_values, monkeypatch):
         return weights
 
     monkeypatch.setattr(warmup, "train_classes", train_and_tell)
-    exercise(is_text=is_text, has_values=has_values)
+    exercise(is_text=is_text, has_values=has_values, has_ngrams=is_text)
     assert called == [(True, True)]

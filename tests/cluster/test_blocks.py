@@ -121,6 +121,23 @@ def test_parts_do_not_matter(client, tmp_path, kind, sizes):
     check_same(client, spread, collection, recipe)
 
 
+VECTORIZERS = {
+    "pairs": {"ngram_range": (1, 2), "weighting": "tfidf", "sublinear_tf": True},
+    "most frequent": {"ngram_range": (1, 2), "weighting": "counts", "max_features": 200},
+    "characters": {"analyzer": "char_wb", "ngram_range": (2, 4), "strip_accents": "unicode"},
+    "function": {"analyzer": lambda text: text.split()[:5]},
+}
+
+
+@pytest.mark.parametrize("kind", VECTORIZERS)
+def test_terms_are_those_of_one_machine(client, collection, parts, kind):
+    recipe = DocumentVectorizer(**VECTORIZERS[kind])
+    spread = spread_documents(client, parts, vectorizer=recipe)
+    check_same(client, spread, collection, recipe)
+    again = spread_documents(client, parts, like=spread)
+    check_same(client, again, collection, recipe)
+
+
 def test_workers_that_die_change_nothing(four, make_deadly, collection, parts):
     tasks = [
         make_deadly(count_module, "count_part", at=2),

@@ -20,9 +20,12 @@ from spokeshave.cluster import fit_on_cluster
 from spokeshave.cluster.fit import COMPILING, warm_up_workers
 from spokeshave.corpus.documents import Vectors
 from spokeshave.errors import CorpusError
-from spokeshave.jobs.fit import run_job
+from spokeshave.jobs.dataset import prepare_dataset
+from spokeshave.jobs.fit import Executor, run_job, run_steps
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.kernels.compile import warm_up
+from spokeshave.text.vectorizer import DocumentVectorizer
+from spokeshave.utils.timing import Stopwatch
 
 QUICK = (0.1, 0.5, 1.0)
 
@@ -33,12 +36,16 @@ def without_times(record):
     return replace(record, making=None, curves=curves)
 
 
-def run_here(far, collection, settings, test=None):
+def run_here(far, collection, settings, test=None, vectorizer=None):
     """Run the job on one machine, under the name that it had on the cluster."""
     data = far.record.data
     column = far.model.provenance["text_column"]
     origin = Origin(data.source, data.read, data.test_source, text_column=column)
-    return run_job(collection, test, settings=settings, origin=origin)
+    if vectorizer is None:
+        return run_job(collection, test, settings=settings, origin=origin)
+    sides = {"hold_out": settings.hold_out, "seed": settings.seed}
+    dataset = prepare_dataset(collection, test, vectorizer, **sides)
+    return run_steps(Executor(dataset, 2), settings, origin, Stopwatch())
 
 
 def assert_same(far, near):
@@ -58,6 +65,27 @@ def assert_same(far, near):
 def test_model_and_record_are_those_of_one_machine(client, collection, parts, settings):
     far = fit_on_cluster(client, parts, settings=settings)
     assert_same(far, run_here(far, collection, settings))
+
+
+VECTORIZERS = {
+    "pairs": {"ngram_range": (1, 2), "weighting": "tfidf", "sublinear_tf": True},
+    "characters": {"analyzer": "char_wb", "ngram_range": (2, 4), "max_features": 300},
+}
+
+
+@pytest.mark.parametrize("kind", VECTORIZERS)
+def test_ngrams_are_those_of_one_machine(client, collection, parts, kind):
+    vectorizer = DocumentVectorizer(**VECTORIZERS[kind])
+    settings = Settings(cuts=QUICK, weighting=vectorizer.weighting, hold_out=0.2)
+    far = fit_on_cluster(client, parts, settings=settings, vectorizer=vectorizer)
+    assert_same(far, run_here(far, collection, settings, vectorizer=vectorizer))
+    assert any(" " in name for name in far.model.feature_names_)
+
+
+def test_a_function_is_refused_before_anything_is_read(client, parts):
+    vectorizer = DocumentVectorizer(analyzer=str.split)
+    with pytest.raises(ValueError, match="a model file cannot store a function"):
+        fit_on_cluster(client, parts, vectorizer=vectorizer)
 
 
 def test_several_labels_and_test_documents(client, tmp_path):

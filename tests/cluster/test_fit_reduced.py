@@ -53,9 +53,9 @@ def read_weights(model):
     return coef.astype(float), model.scorer.intercept
 
 
-def show(model, weighting):
+def show(model, weighting, **options):
     """Return the collection as the model sees it."""
-    vectorizer = DocumentVectorizer(weighting=weighting, min_df=2, norm=None)
+    vectorizer = DocumentVectorizer(weighting=weighting, min_df=2, norm=None, **options)
     X = vectorizer.fit_transform(COLLECTION.texts)
     return normalize(X[:, [vectorizer.vocabulary_[word] for word in model.feature_names_]])
 
@@ -68,9 +68,9 @@ def measure_objective(model, X):
     return 0.5 * ((coef**2).sum(axis=1) + intercept**2) + errors
 
 
-def check_optimal(model, weighting="binary"):
+def check_optimal(model, weighting="binary", **options):
     """Check that weights are those of one machine on the same features, to solver tolerance."""
-    X = show(model, weighting)
+    X = show(model, weighting, **options)
     svc = DualLinearSVC(tol=1e-6, random_state=0).fit(X, COLLECTION.labels)
     coef, intercept = read_weights(model)
     excess = measure_objective(model, X) / svc.objective_ - 1
@@ -112,6 +112,27 @@ def test_weights_are_those_of_one_machine_whatever_the_parts(client, dealt, weig
         assert found[number].feature_names_ == found[1].feature_names_
         for one, other in zip(*map(read_weights, (found[number], found[1])), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ngram_range": (1, 2), "weighting": "tfidf", "sublinear_tf": True},
+        {"analyzer": "char_wb", "ngram_range": (2, 4), "weighting": "counts", "max_features": 300},
+    ],
+    ids=["pairs", "characters"],
+)
+def test_ngrams_are_cut_as_on_one_machine(client, dealt, options):
+    vectorizer = DocumentVectorizer(**options)
+    files = Files(dealt[1].replace("*", "0"))
+    settings = replace(PLAIN, weighting=vectorizer.weighting)
+    budget = Budget("4GB", NONZEROS)
+    near = run_budgeted(files, budget, settings=settings, vectorizer=vectorizer).model
+    for parts in (dealt[1], dealt[7]):
+        far, _ = cut(client, parts, settings=settings, vectorizer=vectorizer)
+        assert set(far.model.feature_names_) == set(near.feature_names_)
+        check_optimal(far.model, **options)
+    check_optimal(near, **options)
 
 
 def test_a_prior_is_that_of_one_machine(client, dealt):

@@ -17,6 +17,7 @@ from spokeshave.jobs.budget import (
     evaluate_stream,
     list_budget_steps,
     make_budgeted,
+    make_recipe,
     run_budgeted,
 )
 from spokeshave.jobs.record import read_record, write_record
@@ -109,7 +110,8 @@ def test_settings_reach_the_estimator():
         tolerance=0.02,
         seed=4,
     )
-    svc = make_budgeted(Budget("1GB", 7.5, "here"), settings, is_text=True)
+    recipe = make_recipe(settings, None)
+    svc = make_budgeted(Budget("1GB", 7.5, "here"), settings, recipe, is_text=True)
     assert (svc.estimator.C, svc.estimator.loss, svc.estimator.prior) == (0.3, "hinge", None)
     assert (svc.vectorizer.weighting, svc.vectorizer.min_df) == ("counts", 5)
     assert (svc.by, svc.tolerance, svc.random_state) == ("chi2", 0.02, 4)

@@ -43,7 +43,6 @@ from spokeshave.text.vectorizer import (
     check_vectorizer,
     list_stop_words,
     make_analysis,
-    require_single_words,
 )
 from spokeshave.utils.checkpoint import WorkFolder, describe, digest
 from spokeshave.utils.formatting import parse_size
@@ -52,7 +51,7 @@ from spokeshave.utils.validation import binarize, check_targets, tidy
 
 TOLERANCE = 0.001
 ROWS = 4096  # rows of a matrix in a batch
-FOLDER_FORMAT = 2  # of the files that a run leaves to be resumed
+FOLDER_FORMAT = 3  # of the files that a run leaves to be resumed
 
 
 class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,8 +72,9 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     estimator : DualLinearSVC, optional
         The SVM, which is cloned. ``warm_start`` and ``probability`` are ignored.
     vectorizer : DocumentVectorizer, optional
-        Turns texts into rows. ``min_df``, ``max_df`` and the frequencies of "tfidf" refer to the
-        sample.
+        Turns texts into rows: words, n-grams or the terms of a function, with the values of any
+        weighting. ``min_df``, ``max_df``, ``max_features`` and the frequencies of "tfidf" refer to
+        the sample. A model with the terms of a function can predict, but has no file.
     nonzeros_per_document : float, optional
         Mean number of features that documents keep; as many as fit by default.
     by : str, default="normal"
@@ -102,7 +102,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Intercepts.
     features_ : ndarray of shape (n_kept,)
-        The kept features: column numbers, or words.
+        The kept features: column numbers, or terms of texts.
     counts_ : CollectionCounts
         Counts of all documents, from the first pass.
     plan_ : Plan
@@ -319,6 +319,8 @@ def _run(
     kind = {"is_text": request.is_text, "has_values": request.has_values}
     if request.has_prior:
         kind["has_prior"] = True
+    if request.has_ngrams:
+        kind["has_ngrams"] = True
     if not is_compiled(exercise, **kind):
         say("kernels are compiled first; that takes a minute, once")
     warm_up(exercise, **kind)
@@ -336,7 +338,6 @@ def find_vectorizer(svc: BudgetedSVC) -> DocumentVectorizer:
             f"vectorizer must be a DocumentVectorizer. Got {type(vectorizer).__name__} instead."
         )
     check_vectorizer(vectorizer)
-    require_single_words(vectorizer)
     found: DocumentVectorizer = clone(vectorizer)
     found.set_params(stop_words=sorted(list_stop_words(vectorizer)), n_jobs=None)
     return found

@@ -13,7 +13,7 @@ from spokeshave.budget.sample import Sample
 from spokeshave.utils.formatting import write_size
 
 PACKED = 24  # bytes of a weight: trained, in the model, in the file, and read back from it
-WORD = 100  # bytes of a word in a vocabulary: its letters and its slots in a hash table
+WORD = 100  # bytes of a term in a vocabulary: its letters, or its place in a trie, and its slots
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.row_batches import TextEncoder, VectorEncoder
 from spokeshave.budget.working_set import Objective
 from spokeshave.svm.solver import Stop
-from spokeshave.text.vectorizer import DocumentVectorizer
+from spokeshave.text.vectorizer import DocumentVectorizer, make_analysis
 
 
 class BatchReader(Protocol):
@@ -70,6 +70,12 @@ class Request:
     def has_values(self) -> bool:
         """Whether features have values, or are only present or absent."""
         return not self.is_text or self.vectorizer.weighting != "binary"
+
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether features are n-grams of words or characters."""
+        analysis = make_analysis(self.vectorizer)
+        return self.is_text and not analysis.is_plain and not callable(analysis.analyzer)
 
     @property
     def encoder(self) -> TextEncoder | VectorEncoder:

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.kernels.rows import DROPPED
-from spokeshave.kernels.tokens import Words, empty_words, find_known, scan
-from spokeshave.text.alphabet import encode_documents, make_alphabet
-from spokeshave.text.vectorizer import DocumentVectorizer, dampen
+from spokeshave.text.alphabet import encode_bytes
+from spokeshave.text.analyzers import Analysis
+from spokeshave.text.term_index import TermTable, hash_terms
+from spokeshave.text.terms import KnownTerms, TokenRows, scan_terms
+from spokeshave.text.vectorizer import DocumentVectorizer, dampen, make_analysis
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -138,7 +140,7 @@ class Classes:
 class EncodedBatch(NamedTuple):
     """Documents as sparse rows, with their labels and a checksum of both.
 
-    ``words`` is the vocabulary of the batch if its features are numbered by it.
+    ``terms`` numbers the features if they are terms of texts, anew in every batch.
     """
 
     indptr: NDArray[Any]
@@ -146,18 +148,19 @@ class EncodedBatch(NamedTuple):
     values: NDArray[np.float32] | None
     labels: list[Any]
     checksum: int
-    words: Words | None = None
+    terms: TermTable | None = None
 
     @property
     def n_documents(self) -> int:
         """Number of documents."""
         return len(self.indptr) - 1
 
-    def hash_words(self) -> NDArray[np.uint64] | None:
-        """Return a hash of each distinct word, the same in every batch."""
-        if self.words is None:
+    def hash_terms(self) -> NDArray[np.uint64] | None:
+        """Return a hash of each distinct term, the same in every batch."""
+        if self.terms is None:
             return None
-        return np.asarray(self.words.keys[self.words.slots >= 0])
+        hashes = hash_terms(self.terms)
+        return hashes[np.bincount(self.features, minlength=hashes.size) > 0]
 
     def encode(self, classes: Classes) -> Batch:
         """Return the rows with the codes of their classes."""
@@ -165,34 +168,48 @@ class EncodedBatch(NamedTuple):
 
 
 class TextEncoder:
-    """Encodes texts as rows: with values of words, or without if a vectorizer gives them none."""
+    """Encodes texts as rows: with values of terms, or without if a vectorizer gives them none."""
 
     def __init__(self, vectorizer: DocumentVectorizer) -> None:
         self.vectorizer, self.has_values = vectorizer, vectorizer.weighting != "binary"
 
-    def scan(self, batch: Texts) -> EncodedBatch:
-        """Return rows of all words, numbered within this batch, with their counts."""
-        text, ends, labels, checksum = self._encode(batch)
-        indptr, tokens, counts, words = scan(text, ends, make_alphabet(), empty_words())
-        return EncodedBatch(indptr, tokens, self._value(counts), labels, checksum, words)
+    @property
+    def analysis(self) -> Analysis:
+        """How a text becomes terms."""
+        return make_analysis(self.vectorizer)
 
-    def find(self, batch: Texts, known: Words) -> EncodedBatch:
-        """Return rows of the known words, by their numbers in that vocabulary.
+    def scan(self, batch: Texts) -> EncodedBatch:
+        """Return rows of all terms, numbered within this batch, with their counts."""
+        rows, table = scan_terms(self.analysis, batch.texts)
+        return self._encode(batch, rows, self._value(rows.counts), table)
+
+    def find(self, batch: Texts, known: KnownTerms) -> EncodedBatch:
+        """Return rows of the known terms, by their numbers in that vocabulary.
 
         Values are those of the vectorizer, but for inverse document frequencies and the norm.
         """
-        text, ends, labels, checksum = self._encode(batch)
-        indptr, tokens, counts = find_known(text, ends, make_alphabet(), known)
-        values = self._value(counts)
+        rows = known.find(batch.texts)
+        values = self._value(rows.counts)
         if values is not None and self.vectorizer.sublinear_tf:
             dampen(values)
-        return EncodedBatch(indptr, tokens, values, labels, checksum)
+        return self._encode(batch, rows, values)
 
-    def _encode(self, batch: Texts) -> tuple[Any, Any, list[Any], int]:
-        text, ends = encode_documents(batch.texts, without_markup=self.vectorizer.strip_markup)
+    def index(self, terms: Sequence[str]) -> KnownTerms:
+        """Return a lookup of terms, numbered in the given order."""
+        return KnownTerms(self.analysis, terms)
+
+    def _encode(
+        self,
+        batch: Texts,
+        rows: TokenRows,
+        values: NDArray[np.float32] | None,
+        table: TermTable | None = None,
+    ) -> EncodedBatch:
+        text, ends = encode_bytes(batch.texts)
         labels = list(batch.labels or ())
         checksum = crc32(ends.tobytes(), crc32(repr(labels).encode("utf-8", "surrogatepass")))
-        return text, ends, labels, crc32(text.data, checksum)
+        checksum = crc32(text.data, checksum)
+        return EncodedBatch(rows.indptr, rows.tokens, values, labels, checksum, table)
 
     def _value(self, counts: NDArray[np.int32]) -> NDArray[np.float32] | None:
         return counts.astype(np.float32) if self.has_values else None
@@ -212,6 +229,10 @@ class VectorEncoder:
             checksum = crc32(np.ascontiguousarray(part).data, checksum)
         return EncodedBatch(X.indptr, X.indices, values, labels, checksum)
 
+    def index(self, features: NDArray[Any]) -> NDArray[np.uint32]:
+        """Return a lookup of features: the new number of each."""
+        return number_features(features, int(features.max(initial=-1)) + 1)
+
     def find(self, batch: Vectors, known: NDArray[np.uint32]) -> EncodedBatch:
         """Return rows of the known features, renumbered."""
         found = self.scan(batch)
@@ -222,6 +243,19 @@ class VectorEncoder:
         ends = np.concatenate([[0], np.cumsum(is_kept)])[found.indptr]
         assert found.values is not None
         return found._replace(indptr=ends, features=features[is_kept], values=found.values[is_kept])
+
+
+def number_features(features: NDArray[Any], n_features: int) -> NDArray[np.uint32]:
+    """Return the position of each of ``n_features`` features in ``features``, or `DROPPED`.
+
+    Examples
+    --------
+    >>> number_features(np.array([2, 0]), 3)[[2, 0]]
+    array([0, 1], dtype=uint32)
+    """
+    number = np.full(n_features, DROPPED)
+    number[features] = np.arange(len(features), dtype=np.uint32)
+    return number
 
 
 def chain_checksums(checksum: int, other: int) -> int:

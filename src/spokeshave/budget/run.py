@@ -27,7 +27,7 @@ from spokeshave.budget.prior import add_prior
 from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.row_batches import Classes, chain_checksums, map_ahead
 from spokeshave.budget.sample import (
-    BATCH,
+    find_batch_size,
     load_first_pass,
     make_sample,
     run_first_pass,
@@ -41,7 +41,6 @@ from spokeshave.budget.select import (
     select_features,
 )
 from spokeshave.budget.shards import ShardWriter, list_shards
-from spokeshave.budget.store import make_lookup
 from spokeshave.budget.working_set import Objective, Setting, Weights, train_classes
 from spokeshave.errors import CorpusError
 from spokeshave.utils.checkpoint import WorkFolder
@@ -184,14 +183,15 @@ def reduce_stream(
     report: Callable[[float], None],
 ) -> int:
     """Write all documents with the kept features to a folder; return their checksum."""
-    known, checksum = make_lookup(selection.features), 0
     encoder: Any = request.encoder
+    known, checksum = encoder.index(selection.features), 0
 
     def find(batch: Any) -> Any:
         return encoder.find(batch, known)
 
     with ShardWriter(folder, has_values=request.has_values) as writer:
-        for encoded in map_ahead(find, stream.read_batches(BATCH), request.n_threads):
+        batches = stream.read_batches(find_batch_size(request))
+        for encoded in map_ahead(find, batches, request.n_threads):
             checksum = chain_checksums(checksum, encoded.checksum)
             writer.add(encoded.encode(classes).weigh(selection.idf))
             report(writer.n_documents / n_documents)

@@ -21,11 +21,13 @@ from spokeshave.budget.memory import (
 )
 from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.row_batches import Batch, Classes, chain_checksums, map_ahead
-from spokeshave.budget.store import Store, WordIndex
-from spokeshave.kernels.tokens import Words
+from spokeshave.budget.store import Store
+from spokeshave.text.term_index import TermIndex, TermTable, make_index
+from spokeshave.text.vectorizer import make_analysis
 from spokeshave.utils.formatting import write_size
 
-BATCH = 250  # documents read at a time
+BATCH = 250  # documents read at a time, if a text has a term for each word
+FEWEST = 10  # documents read at a time, however many terms they have
 MATRIX_SHARE = 0.4  # of the memory is for the sample if a criterion needs a matrix and copies of it
 VALIDATION = 0.1  # share of the sample that the ranker is validated on
 PARTS = ("train", "validation")
@@ -47,8 +49,8 @@ class Sample:
     set apart. Documents with keys below ``highest`` are kept, which is their expected share.
 
     ``limit`` is in bytes, and includes the memory to train a ranker with ``n_threads``, and with a
-    prior of the weights if it has one. ``words`` numbers the words; it is None if features have
-    numbers already.
+    prior of the weights if it has one. ``terms`` numbers the terms of texts; it is None if features
+    have numbers already.
     """
 
     def __init__(
@@ -57,19 +59,19 @@ class Sample:
         *,
         seed: int,
         has_values: bool,
-        words: WordIndex | None,
+        terms: TermIndex | None,
         n_threads: int,
         has_prior: bool = False,
     ) -> None:
         self.limit, self.seed, self.has_prior = limit, seed, has_prior
-        self.has_values, self.words, self.n_threads = has_values, words, n_threads
+        self.has_values, self.terms, self.n_threads = has_values, terms, n_threads
         most = min(limit, measure_installed() // 2)  # the budget may exceed what is installed
         capacity = max(most // (8 if has_values else 4), 1024)
         self.train = Store(capacity, has_values=has_values)
         self.validation = Store(max(int(capacity * 2 * VALIDATION), 1024), has_values=has_values)
         self.highest = 1.0
         self.n_seen = 0
-        self._is_used = np.zeros(0, bool)  # by feature number, if features are not words
+        self._is_used = np.zeros(0, bool)  # by feature number, if features are not terms
 
     def __len__(self) -> int:
         return len(self.train) + len(self.validation)
@@ -91,15 +93,15 @@ class Sample:
     @property
     def n_features(self) -> int:
         """Number of features that have a number."""
-        return self._is_used.size if self.words is None else len(self.words)
+        return self._is_used.size if self.terms is None else len(self.terms)
 
     def estimate(self, n_classes: int) -> int:
         """Return the bytes of the sample, including the memory to train a ranker on it."""
         costs = Costs(n_classes, self.n_threads, self.has_values, self.has_prior)
-        if self.words is None:
+        if self.terms is None:
             n_features, numbers = float(self._is_used.sum()), COLUMN * self.n_features
         else:
-            n_features, numbers = USEFUL * len(self.words), self.words.n_bytes
+            n_features, numbers = USEFUL * len(self.terms), self.terms.n_bytes
         return int(
             self.n_nonzeros * costs.cell
             + len(self) * costs.swept_row
@@ -108,10 +110,10 @@ class Sample:
             + KEY * len(self)
         )
 
-    def add(self, batch: Batch, n_classes: int, words: Words | None = None) -> None:
+    def add(self, batch: Batch, n_classes: int, terms: TermTable | None = None) -> None:
         """Draw keys for more documents, and keep those with small ones."""
         self.add_drawn(
-            batch, *draw_keys(self.seed, self.n_seen, batch.n_documents), n_classes, words
+            batch, *draw_keys(self.seed, self.n_seen, batch.n_documents), n_classes, terms
         )
         self.n_seen += batch.n_documents
 
@@ -121,32 +123,32 @@ class Sample:
         keys: NDArray[np.float64],
         is_validation: NDArray[np.bool_],
         n_classes: int,
-        words: Words | None = None,
+        terms: TermTable | None = None,
     ) -> None:
         """Keep the documents with small keys, given the keys and which are to validate."""
         is_low = keys < self.highest
         for store, chosen in zip(self._stores, (~is_validation, is_validation), strict=True):
             if (chosen := chosen & is_low).any():
-                store.add(self._number(batch.take(chosen), words), keys[chosen])
+                store.add(self._number(batch.take(chosen), terms), keys[chosen])
         while self.estimate(n_classes) > self.limit and len(self) > 1:
             self.thin()
 
     def thin(self, share: float = THINNING) -> None:
-        """Keep fewer documents, and forget words of the others alone."""
+        """Keep fewer documents, and forget terms of the others alone."""
         lowest = min(store.keys.min(initial=1.0) for store in self._stores)
         self.highest = max(share * self.highest, np.nextafter(lowest, 1))
         for store in self._stores:
             store.keep(store.keys < self.highest)
         is_used = self.count() > 0
-        if self.words is None:
+        if self.terms is None:
             self._is_used = is_used[: is_used.size - int(is_used[::-1].argmax())]
         else:
-            self.renumber(self.words.forget(is_used))
+            self.renumber(self.terms.forget(is_used).view(np.uint32))  # -1 is `DROPPED`
 
     def close(self) -> None:
         """Free memory that is only needed to add documents."""
-        if self.words is not None:
-            self.words.close()
+        if self.terms is not None:
+            self.terms.close()
 
     def stop_growing(self, n_classes: int) -> None:
         """Make the current size the limit: memory is shorter than expected."""
@@ -180,12 +182,19 @@ class Sample:
         for store in self._stores:
             store.dampen()
 
+    def add_up(self) -> NDArray[np.float64]:
+        """Return the sum of the values of each feature in the sample."""
+        totals = np.zeros(self.n_features)
+        for store in self._stores:
+            store.add_up(totals)
+        return totals
+
     def save(self, folder: Path) -> None:
         """Write the sample to a folder."""
         for name, store in zip(PARTS, self._stores, strict=True):
             store.save(folder, name)
-        if self.words is not None:
-            self.words.save(folder / "words")
+        if self.terms is not None:
+            self.terms.save(folder / "terms")
         state = {"highest": self.highest, "n_seen": self.n_seen, "n_columns": self._is_used.size}
         (folder / "sample.json").write_text(json.dumps(state))
 
@@ -193,16 +202,16 @@ class Sample:
         """Read a saved sample into an empty one."""
         for name, store in zip(PARTS, self._stores, strict=True):
             store.load(folder, name)
-        if self.words is not None:
-            self.words.load(folder / "words")
+        if self.terms is not None:
+            self.terms.load(folder / "terms")
         state = json.loads((folder / "sample.json").read_bytes())
         self.highest, self.n_seen = state["highest"], state["n_seen"]
         self._is_used = np.zeros(state["n_columns"], bool)
         self._is_used = self.count() > 0
 
-    def _number(self, batch: Batch, words: Words | None) -> Batch:
+    def _number(self, batch: Batch, terms: TermTable | None) -> Batch:
         """Return rows with the feature numbers of the sample."""
-        if self.words is None or words is None:
+        if self.terms is None or terms is None:
             used = list_distinct(batch.features)
             n_more = int(used.max(initial=-1)) + 1 - self._is_used.size
             self._is_used = np.append(self._is_used, np.zeros(max(n_more, 0), bool))
@@ -210,7 +219,7 @@ class Sample:
             return batch
         tokens = list_distinct(batch.features)
         number = np.empty(int(tokens.max(initial=-1)) + 1, np.int32)
-        number[tokens] = self.words.number(words, tokens)
+        number[tokens] = self.terms.number(terms, tokens)
         return batch._replace(features=number[batch.features])
 
 
@@ -233,13 +242,14 @@ def run_first_pass(
     """Count all documents, and keep the largest random sample that fits."""
     counts, classes, checksum = CollectionCounts(), Classes(request.class_names), 0
     sample, encoder = make_sample(request, memory), request.encoder
-    for encoded in map_ahead(encoder.scan, stream.read_batches(BATCH), request.n_threads):
-        n_documents, hashes = encoded.n_documents, encoded.hash_words()
+    batches = stream.read_batches(find_batch_size(request))
+    for encoded in map_ahead(encoder.scan, batches, request.n_threads):
+        n_documents, hashes = encoded.n_documents, encoded.hash_terms()
         counts = counts.merge(
             count_rows(encoded.features, n_documents, encoded.labels, hashes=hashes)
         )
         checksum = chain_checksums(checksum, encoded.checksum)
-        sample.add(encoded.encode(classes), len(classes), encoded.words)
+        sample.add(encoded.encode(classes), len(classes), encoded.terms)
         _require_columns(counts.n_features, memory)
         if measure_resident() > memory.budget - find_reserve(memory.budget) // 3:
             sample.stop_growing(len(classes))
@@ -248,13 +258,20 @@ def run_first_pass(
     return FirstPass(counts, classes, checksum, sample)
 
 
+def find_batch_size(request: Request) -> int:
+    """Return how many documents to read at a time: fewer, the more terms they have."""
+    if not request.is_text:
+        return BATCH
+    return max(FEWEST, BATCH // make_analysis(request.vectorizer).n_per_word)
+
+
 def make_sample(request: Request, memory: AvailableMemory) -> Sample:
     """Return an empty sample."""
     return Sample(
         memory.free if request.by == "normal" else int(MATRIX_SHARE * memory.free),
         seed=request.seed,
         has_values=request.has_values,
-        words=WordIndex() if request.is_text else None,
+        terms=make_index(make_analysis(request.vectorizer)) if request.is_text else None,
         n_threads=request.n_threads,
         has_prior=request.has_prior,
     )

@@ -15,9 +15,10 @@ from spokeshave.budget.memory import AvailableMemory, Costs, give_back
 from spokeshave.budget.plan import Cut, Plan, count_affordable, count_fitting, make_plan
 from spokeshave.budget.prior import count_rows, find_variance
 from spokeshave.budget.request import Request
+from spokeshave.budget.row_batches import number_features
 from spokeshave.budget.sample import FirstPass, Sample
 from spokeshave.budget.shards import make_rows
-from spokeshave.budget.store import Store, number_features
+from spokeshave.budget.store import Store
 from spokeshave.budget.working_set import Objective
 from spokeshave.curves.cuts import accumulate, count_within
 from spokeshave.kernels.descent import score
@@ -26,10 +27,18 @@ from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import count_order, mean_known, measure
 from spokeshave.ranking.criteria import rank_features
 from spokeshave.svm.solver import Problem, Solution, solve_rows
-from spokeshave.text.vectorizer import find_limits, list_stop_words
+from spokeshave.text.term_index import TermIndex
+from spokeshave.text.vectorizer import (
+    DocumentVectorizer,
+    find_limits,
+    find_most_frequent,
+    list_stop_words,
+    make_analysis,
+)
 from spokeshave.utils.validation import list_documents
 
 MOST_VALIDATION = 20_000  # documents
+TERMS = "terms.json"
 FEWEST_NONZEROS = 2.0  # per document, to be worth halving
 
 
@@ -44,7 +53,7 @@ class Posed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The kept features, most frequent first: words, or feature numbers."""
+    """The kept features, most frequent first: terms of texts, or feature numbers."""
 
     features: Any
     idf: NDArray[np.float32] | None
@@ -70,7 +79,7 @@ def select_features(
     pruned = _prune_sample(sample, request)
     n_features = pruned.features.size
     idf = None
-    if sample.words is not None:
+    if sample.terms is not None:
         if request.has_values and request.vectorizer.sublinear_tf:
             sample.dampen()
         if request.vectorizer.weighting == "tfidf":
@@ -95,7 +104,7 @@ def select_features(
         in_memory=bool(choice.in_memory),
     )
     numbers = pruned.features[choice.kept]
-    features: Any = numbers if sample.words is None else sample.words.decode(numbers)
+    features: Any = numbers if sample.terms is None else sample.terms.decode(numbers)
     return Selection(features, None if idf is None else idf[choice.kept], cut)
 
 
@@ -129,32 +138,56 @@ def prune(
     return Pruned(kept, frequency[kept], int(is_rare.sum()), int(is_frequent.sum()))
 
 
-def require_words(n_words: int, n_kept: int, min_df: float, max_df: float) -> None:
-    """Raise if pruning has left no word."""
-    if not n_words:
+def require_words(n_words: int, n_kept: int, vectorizer: DocumentVectorizer) -> None:
+    """Raise if there is no word, or if pruning has left none."""
+    if not n_words and make_analysis(vectorizer).is_plain:
         raise ValueError("The documents must hold words. Got none with a letter or digit.")
+    if not n_words:
+        raise ValueError(
+            "The documents must hold terms for this analyzer, ngram_range and stop_words. Got none."
+        )
     if not n_kept:
         raise ValueError(
-            f"No word is left: all {n_words} are stop words or outside min_df={min_df} and "
-            f"max_df={max_df}. Lower min_df or raise max_df."
+            f"No word is left: all {n_words} are stop words or outside min_df="
+            f"{vectorizer.min_df} and max_df={vectorizer.max_df}. Lower min_df or raise max_df."
         )
 
 
 def _prune_sample(sample: Sample, request: Request) -> Pruned:
     frequency = sample.count()
     is_stopped = np.zeros(frequency.size, bool)
-    if sample.words is None:
+    if sample.terms is None:
         pruned = prune(frequency, 1.0, float("inf"), is_stopped)
         if not pruned.features.size:
             raise ValueError("No feature is left: no document has a value that is not zero.")
         return pruned
-    min_df, max_df = request.vectorizer.min_df, request.vectorizer.max_df
-    if stop_words := list_stop_words(request.vectorizer):
-        words = sample.words.decode(np.arange(frequency.size))
+    vectorizer, terms = request.vectorizer, sample.terms
+    stop_words = list_stop_words(vectorizer)
+    if stop_words and make_analysis(vectorizer).is_plain:  # n-grams are made without them
+        words = terms.decode(np.arange(frequency.size))
         is_stopped = np.array([word in stop_words for word in words])
-    pruned = prune(frequency, *find_limits(min_df, max_df, len(sample)), is_stopped)
-    require_words(frequency.size, pruned.features.size, min_df, max_df)
-    return pruned
+    limits = find_limits(vectorizer.min_df, vectorizer.max_df, len(sample))
+    pruned = prune(frequency, *limits, is_stopped)
+    require_words(int(np.count_nonzero(frequency)), pruned.features.size, vectorizer)
+    most = vectorizer.max_features
+    if most is None or pruned.features.size <= most:
+        return pruned
+    totals = sample.add_up() if request.has_values else frequency
+    kept = _keep_most_frequent(pruned.features, totals, terms, vectorizer)
+    return pruned._replace(features=kept, frequency=frequency[kept])
+
+
+def _keep_most_frequent(
+    features: NDArray[np.intp],
+    totals: NDArray[Any],
+    terms: TermIndex,
+    vectorizer: DocumentVectorizer,
+) -> NDArray[np.intp]:
+    """Return the features that ``max_features`` keeps, in the order in which they come."""
+    by_name, _ = terms.arrange(features)
+    is_kept = np.zeros(totals.size, bool)
+    is_kept[by_name[find_most_frequent(vectorizer, totals[by_name])]] = True
+    return features[is_kept[features]]
 
 
 class _Choice(NamedTuple):
@@ -314,8 +347,7 @@ def to_matrix(rows: Rows, n_features: int) -> sparse.csr_matrix:
 def save_selection(folder: Path, selection: Selection) -> None:
     """Write the kept features to a folder."""
     if isinstance(selection.features, list):
-        words = "".join(f"{word}\n" for word in selection.features)
-        (folder / "words.txt").write_bytes(words.encode("utf-8"))
+        (folder / TERMS).write_text(json.dumps(selection.features))  # some have line feeds
     else:
         np.save(folder / "features.npy", selection.features)
     if selection.idf is not None:
@@ -325,10 +357,10 @@ def save_selection(folder: Path, selection: Selection) -> None:
 
 def load_selection(folder: Path) -> Selection:
     """Read the features kept by an earlier run."""
-    words, idf = folder / "words.txt", folder / "idf.npy"
+    terms, idf = folder / TERMS, folder / "idf.npy"
     features: Any
-    if words.exists():
-        features = words.read_bytes().decode("utf-8").split("\n")[:-1]
+    if terms.exists():
+        features = json.loads(terms.read_bytes())
     else:
         features = np.load(folder / "features.npy")
     cut = Cut(**json.loads((folder / "cut.json").read_bytes()))

@@ -1,4 +1,4 @@
-"""Sampled documents in memory: their rows, and the words that number their features."""
+"""Rows of sampled documents in memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from spokeshave.budget.row_batches import Batch
-from spokeshave.kernels.rows import DROPPED, count_features, drop_features, keep_rows
-from spokeshave.kernels.tokens import Words, absorb, empty_words, join_tokens, scan
-from spokeshave.text.alphabet import decode_words, make_alphabet, make_name_alphabet
+from spokeshave.kernels.rows import count_features, drop_features, keep_rows
 from spokeshave.text.vectorizer import dampen
 
 PIECE = 1 << 20  # cells that are multiplied at a time
-FEWEST_WORDS = 1 << 12  # capacity of the smallest word table
 
 
 class Store:
@@ -112,6 +109,13 @@ class Store:
         """Add the number of rows with each feature to ``frequency``."""
         count_features(self.indices, frequency)
 
+    def add_up(self, totals: NDArray[np.float64]) -> None:
+        """Add the sum of the values of each feature to ``totals``."""
+        assert self.values is not None
+        for first in range(0, self.n_nonzeros, PIECE):
+            piece = slice(first, first + PIECE)
+            np.add.at(totals, self.indices[piece], self.values[piece].astype(float))
+
     def indicate(self, n_classes: int) -> sparse.csr_matrix:
         """Return the classes of each row as an indicator matrix."""
         ones = np.ones(self._codes.size, np.int8)
@@ -176,97 +180,3 @@ class Growing:
             self._array = np.empty(self.size, self._array.dtype)
         with path.open("rb") as file:
             file.readinto(self.filled.data)
-
-
-def number_features(features: NDArray[Any], n_features: int) -> NDArray[np.uint32]:
-    """Return the position of each of ``n_features`` features in ``features``, or `DROPPED`.
-
-    Examples
-    --------
-    >>> number_features(np.array([2, 0]), 3)[[2, 0]]
-    array([0, 1], dtype=uint32)
-    """
-    number = np.full(n_features, DROPPED)
-    number[features] = np.arange(len(features), dtype=np.uint32)
-    return number
-
-
-class WordIndex:
-    """Words numbered in order of appearance, which can be forgotten.
-
-    Examples
-    --------
-    >>> index = WordIndex()
-    >>> index.number(index_words(["oak", "ash", "yew"]), np.array([2, 0])).tolist()
-    [0, 1]
-    >>> index.decode(np.array([1, 0]))
-    ['oak', 'yew']
-    """
-
-    def __init__(self) -> None:
-        self._words = empty_words()
-
-    def __len__(self) -> int:
-        return int(self._words.size[0])
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the words, and half as much again for growth.
-
-        Depends on the words alone and not on their order: letters, where each word ends, and a
-        hash table of four slots for each, which grows by doubling.
-        """
-        n_letters = int(self._words.ends[len(self)])
-        capacity = max(FEWEST_WORDS, 1 << (len(self) - 1).bit_length())
-        return int(1.5 * (2 * n_letters + capacity * (8 + 4 * (8 + 4))))
-
-    def absorb(self, words: Words) -> NDArray[np.int32]:
-        """Return the numbers of all words of another vocabulary, adding the new ones."""
-        ids, self._words = absorb(self._words, words, make_alphabet())
-        return np.asarray(ids)
-
-    def number(self, words: Words, tokens: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the numbers of some words of another vocabulary, adding the new ones."""
-        return self.absorb(_read_words(join_tokens(words, tokens)))
-
-    def forget(self, used: NDArray[np.bool_]) -> NDArray[np.uint32]:
-        """Forget the unused words; return the new number of each word."""
-        kept = np.flatnonzero(used)
-        self._words = _read_words(join_tokens(self._words, kept))
-        return number_features(kept, used.size)
-
-    def close(self) -> None:
-        """Free the hash table: no more words will be numbered."""
-        keys, slots = self._words.keys[:0], self._words.slots[:0]
-        self._words = self._words._replace(keys=keys.copy(), slots=slots.copy())
-
-    def decode(self, numbers: NDArray[Any]) -> list[str]:
-        """Return the words of some numbers."""
-        return decode_words(self._words, numbers)
-
-    def save(self, path: Path) -> None:
-        """Write the words to a file, in the order of their numbers."""
-        path.write_bytes(join_tokens(self._words, np.arange(len(self))).tobytes())
-
-    def load(self, path: Path) -> None:
-        """Read the words of a saved index."""
-        self._words = _read_words(np.fromfile(path, np.uint8))
-
-
-def index_words(names: list[str]) -> Words:
-    """Return a vocabulary of words, numbered in the given order."""
-    joined = "".join(f"{name}\n" for name in names).encode("utf-8")
-    return _read_words(np.frombuffer(joined, np.uint8))
-
-
-def _read_words(letters: NDArray[np.uint8]) -> Words:
-    ends = np.array([letters.size])
-    words: Words = scan(letters, ends, make_name_alphabet(), empty_words())[-1]
-    return words
-
-
-def make_lookup(features: Any) -> Any:
-    """Return a lookup of the kept features: a vocabulary of words, or a new number for each."""
-    if isinstance(features, list):
-        return index_words(features)
-    return number_features(features, int(features.max(initial=-1)) + 1)

@@ -20,6 +20,9 @@ from spokeshave.budget.shards import list_shards
 from spokeshave.budget.working_set import Objective, Setting, train_classes
 from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.svm.solver import Stop
+from spokeshave.text.analyzers import Analysis
+from spokeshave.text.term_index import hash_terms, make_index
+from spokeshave.text.terms import KnownTerms, scan_terms
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.checkpoint import WorkFolder
 from spokeshave.utils.timing import Stopwatch
@@ -27,8 +30,12 @@ from spokeshave.utils.timing import Stopwatch
 N_CLASSES = 5  # enough for the sweeps over several classes at once
 
 
-def exercise(*, is_text: bool, has_values: bool, has_prior: bool = False) -> None:
+def exercise(
+    *, is_text: bool, has_values: bool, has_prior: bool = False, has_ngrams: bool = False
+) -> None:
     """Run every kernel on a few documents; ``has_values`` is whether rows are not binary."""
+    if has_ngrams:
+        exercise_ngrams()
     pose = partial(_pose, strength=1.0 if has_prior else None)
     request = Request(
         memory=1 << 50,
@@ -57,6 +64,22 @@ def exercise(*, is_text: bool, has_values: bool, has_prior: bool = False) -> Non
             lambda share: None,
         )
         train_classes(objective, setting)
+
+
+def exercise_ngrams() -> None:
+    """Collect n-grams of each kind from a few texts, and find them again."""
+    texts = ["the old oak", "the ash", "an old ash"]
+    for analysis in (
+        Analysis(ngram_range=(1, 2), stop_words=frozenset({"the"})),
+        Analysis(analyzer="char", ngram_range=(2, 3)),
+        Analysis(analyzer="char_wb", ngram_range=(2, 3)),
+    ):
+        (_, table), index = scan_terms(analysis, texts), make_index(analysis)
+        hash_terms(table)
+        numbers = index.number(table, np.arange(3))
+        index.forget(np.ones(len(index), bool))
+        _, names = index.arrange(numbers.astype(np.int64))
+        KnownTerms(analysis, names).find(texts)
 
 
 def _pose(names: Any, codes: Any, counts: Any, strength: float | None) -> Objective:

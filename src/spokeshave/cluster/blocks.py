@@ -16,13 +16,17 @@ from sklearn.preprocessing import normalize
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.row_batches import Batch, Classes, join_batches, to_offsets
 from spokeshave.cluster.client import submit
-from spokeshave.cluster.count import count_parts, fit_vectorizer, prune_vocabulary
+from spokeshave.cluster.count import (
+    count_parts,
+    fit_vectorizer,
+    prune_vocabulary,
+    require_portable,
+)
 from spokeshave.cluster.parts import Kind, Parts, Side, open_parts, read_range
 from spokeshave.text.vectorizer import (
     DocumentVectorizer,
     check_vectorizer,
     count_words,
-    require_single_words,
     weight_counts,
 )
 
@@ -197,8 +201,9 @@ def spread_documents(
     found = open_parts(client, parts, **options)
     recipe = clone(DocumentVectorizer() if vectorizer is None else vectorizer)
     check_vectorizer(recipe)
-    require_single_words(recipe)
-    counted = count_parts(client, found, None, strip_markup=recipe.strip_markup)
+    require_portable(recipe)
+    known = None if like is None else like.vectorizer
+    counted = count_parts(client, found, None, vectorizer=recipe if known is None else known)
     total = counted.total
     if like is not None:
         names, fitted, n_features = like.names, like.vectorizer, like.n_features

@@ -37,15 +37,15 @@ from spokeshave.cluster.evaluate import (
 from spokeshave.cluster.executor import DaskExecutor, join_dataset, measure_whole
 from spokeshave.cluster.fit_reduced import OVER, Source, find_worker_memory, run_reduced
 from spokeshave.cluster.parts import Parts, open_parts
-from spokeshave.jobs.budget import account_for_budget, make_budgeted, pack_budgeted
+from spokeshave.jobs.budget import account_for_budget, make_budgeted, make_recipe, pack_budgeted
 from spokeshave.jobs.dataset import DatasetInfo, check_kinds, list_names
-from spokeshave.jobs.fit import JobResult, make_vectorizer, run_steps
+from spokeshave.jobs.fit import JobResult, run_steps
 from spokeshave.jobs.record import EvaluationRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import summarize_evaluation
 from spokeshave.kernels.compile import is_compiled, warm_up
 from spokeshave.model.file import unpack_model
-from spokeshave.text.vectorizer import DocumentVectorizer
+from spokeshave.text.vectorizer import DocumentVectorizer, make_analysis
 from spokeshave.utils.formatting import parse_size, write_size
 from spokeshave.utils.timing import Stopwatch
 
@@ -88,6 +88,7 @@ def fit_on_cluster(
     label: Any = None,
     test: Any = None,
     settings: Settings | None = None,
+    vectorizer: DocumentVectorizer | None = None,
     memory: int | str | None = None,
     nonzeros_per_document: float | None = None,
     command: str = "",
@@ -115,6 +116,8 @@ def fit_on_cluster(
         Test documents.
     settings : Settings, optional
         The settings of the run. Curves and cuts are ignored if documents do not fit in one worker.
+    vectorizer : DocumentVectorizer, optional
+        Turns texts into rows; by default as the settings say.
     memory : int or str, optional
         The memory of a task, as "2GB"; by default that of a thread of the smallest worker.
     nonzeros_per_document : float, optional
@@ -142,14 +145,17 @@ def fit_on_cluster(
     for guess in train.guesses:
         say(f"{train.name}: {guess}")
     given_test = None if test is None else open_parts(client, test, **columns, **options)
-    kind = {"is_text": train.kind.is_text, "has_values": _have_values(train, settings)}
+    recipe = make_recipe(settings, vectorizer)
+    kind = {"is_text": train.kind.is_text, "has_values": _have_values(train, recipe)}
+    if train.kind.is_text and not make_analysis(recipe).is_plain:
+        kind["has_ngrams"] = True
     if settings.find_prior(is_text=train.kind.is_text) is not None:
         kind["has_prior"] = True
     warm_up_workers(client, kind, say)
     held_out = None
     if given_test is None and settings.hold_out:
         held_out = hold_out(client, train, settings.hold_out, settings.seed)
-    counted = _count(client, train, held_out, watch, strip_markup=settings.strip_markup)
+    counted = _count(client, train, held_out, recipe, watch)
     if given_test is not None:
         check_kinds(train.kind, given_test.kind)
         check_parts(client, given_test, counted.names)
@@ -167,7 +173,7 @@ def fit_on_cluster(
     if held_out is not None:
         tested = EvaluationParts(train, held_out.test)
     sides = None if held_out is None else held_out.train
-    job = _Job(client, n_workers, train, sides, tested, counted, settings, origin, watch)
+    job = _Job(client, n_workers, train, sides, tested, counted, settings, recipe, origin, watch)
     columns_found = job.find_columns()
     say(f"{describe_workers(client)}; {columns_found}")
     resident = measure_resident(client)
@@ -179,24 +185,23 @@ def fit_on_cluster(
     return job.run_reduced(columns_found.words, budget, available, say)
 
 
-def _have_values(parts: Parts, settings: Settings) -> bool:
+def _have_values(parts: Parts, recipe: DocumentVectorizer) -> bool:
     """Return whether features have values, or are only present or absent."""
-    return not parts.kind.is_text or settings.weighting != "binary"
+    return not parts.kind.is_text or recipe.weighting != "binary"
 
 
 def _count(
     client: Client,
     parts: Parts,
     held_out: HeldOut | None,
+    recipe: DocumentVectorizer,
     watch: Stopwatch,
-    *,
-    strip_markup: bool,
 ) -> Counted:
     counted = count_parts(
         client,
         parts,
         None if held_out is None else held_out.train,
-        strip_markup=strip_markup,
+        vectorizer=recipe,
         report=watch.reach,
     )
     names = [(name,) if parts.kind.is_multilabel else name for name in counted.names]
@@ -242,13 +247,9 @@ class _Job:
     test: EvaluationParts | None
     counted: Counted
     settings: Settings
+    recipe: DocumentVectorizer  # of texts, not fitted
     origin: Origin
     watch: Stopwatch
-
-    @property
-    def recipe(self) -> DocumentVectorizer:
-        """The vectorizer of texts, not fitted."""
-        return make_vectorizer(self.settings)
 
     def find_columns(self) -> Columns:
         """Prune the vocabulary, which stays on the workers."""
@@ -266,7 +267,7 @@ class _Job:
             fingerprint=str(total.fingerprint),
             is_text=self.train.kind.is_text,
         )
-        has_values = _have_values(self.train, self.settings)
+        has_values = _have_values(self.train, self.recipe)
         n_bytes = measure_whole(info, n_nonzeros, has_values=has_values)
         return Columns(words, info, n_nonzeros, n_bytes)
 
@@ -296,7 +297,7 @@ class _Job:
             raise ValueError(
                 "C must be a number if documents do not fit in one worker. Got 'auto' instead."
             )
-        svc = make_budgeted(budget, self.settings, is_text=self.train.kind.is_text)
+        svc = make_budgeted(budget, self.settings, self.recipe, is_text=self.train.kind.is_text)
         source = Source(self.train, self.sides, self.counted, words, self.n_workers)
         run_reduced(self.client, source, svc, memory, self.watch, say)
         shipped = pack_budgeted(svc, self.origin)

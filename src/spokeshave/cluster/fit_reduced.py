@@ -27,11 +27,10 @@ from spokeshave.budget.run import Reduced, Result
 from spokeshave.budget.sample import KEY, FirstPass, Sample, draw_keys
 from spokeshave.budget.select import Selection, find_idf, pose, select_features
 from spokeshave.budget.shards import Block, make_block
-from spokeshave.budget.store import make_lookup
 from spokeshave.budget.working_set import Objective, Weights, train_here
 from spokeshave.cluster.blocks import Range, plan_blocks
 from spokeshave.cluster.client import Report, collect, list_workers, merge, submit, wait
-from spokeshave.cluster.count import FREQUENCY, WORD, Counted, PrunedWords, Vocabulary
+from spokeshave.cluster.count import FREQUENCY, WORD, Counted, PrunedWords, Vocabulary, list_words
 from spokeshave.cluster.parts import FilePart, Kind, Parts, Reading, Side, read_range
 from spokeshave.cluster.spill import Spilled, join_arrays, spill, spilling
 from spokeshave.cluster.working_set import Setting, build_rows, list_arrays, train_in_rounds
@@ -90,7 +89,7 @@ def reduce_documents(
 ) -> list[Future]:
     """Reduce all documents to the kept features, of which each has ``per_document``.
 
-    ``lookup`` is the result of `make_lookup` and the inverse document frequencies, if any.
+    ``lookup`` is the result of `index_features` and the inverse document frequencies, if any.
     """
     costs = task.costs
     n_fitting = task.memory.free / (costs.row + per_document * costs.cell)
@@ -326,7 +325,7 @@ def run_reduced(
             source.counted.parts,
             task,
             ranked.selection.cut.per_document,
-            (submit(client, make_lookup, ranked.features), ranked.idf),
+            (submit(client, index_features, task, ranked.features), ranked.idf),
             source.n_workers,
             folder,
         )
@@ -435,12 +434,17 @@ def take_entries(array: NDArray[Any], entries: NDArray[np.intp]) -> NDArray[Any]
 
 def name_features(vocabulary: pl.DataFrame | None, features: NDArray[np.intp]) -> Any:
     """Return the words of some features, or the features themselves if they are not words."""
-    return features if vocabulary is None else vocabulary[WORD].gather(features).to_list()
+    return features if vocabulary is None else list_words(vocabulary[WORD].gather(features))
 
 
-def index_vocabulary(vocabulary: pl.DataFrame) -> Any:
+def index_vocabulary(task: Task, vocabulary: pl.DataFrame) -> Any:
     """Return a lookup of the words of a vocabulary."""
-    return make_lookup(vocabulary[WORD].to_list())
+    return index_features(task, list_words(vocabulary[WORD]))
+
+
+def index_features(task: Task, features: Any) -> Any:
+    """Return a lookup of features, which are words or numbers, to encode documents by."""
+    return task.request.encoder.index(features)
 
 
 class Drawn(NamedTuple):
@@ -460,7 +464,7 @@ def _draw(
     share: float,
     folder: str,
 ) -> list[Future]:
-    known = None if vocabulary is None else submit(client, index_vocabulary, vocabulary)
+    known = None if vocabulary is None else submit(client, index_vocabulary, task, vocabulary)
     first = np.cumsum([0, *(count.n_documents for count in source.counted.parts)]).tolist()
     items = source.parts.with_sides(source.sides)
     return [
@@ -504,7 +508,7 @@ def rank_sample(
         memory.free,
         seed=request.seed,
         has_values=task.has_values,
-        words=None,
+        terms=None,
         n_threads=1,
         has_prior=request.has_prior,
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from spokeshave.budget.counts import draw
 from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC, fit_stream
@@ -32,9 +33,11 @@ from spokeshave.jobs.summary import (
     predict_batch,
     summarize_evaluation,
 )
+from spokeshave.model.export import require_names
 from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.model import Model
 from spokeshave.svm.estimator import make_svc
+from spokeshave.text.vectorizer import DocumentVectorizer, check_vectorizer
 from spokeshave.utils.formatting import parse_size, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
 
@@ -61,6 +64,7 @@ def run_budgeted(
     budget: Budget,
     *,
     settings: Settings | None = None,
+    vectorizer: DocumentVectorizer | None = None,
     command: str = "",
     stopwatch: Stopwatch | None = None,
     say: Callable[[str], None] = lambda sentence: None,
@@ -75,6 +79,8 @@ def run_budgeted(
         The memory, and the sparsity if one is asked for.
     settings : Settings, optional
         Options of the job; those of curves and cuts are ignored.
+    vectorizer : DocumentVectorizer, optional
+        Turns texts into rows; by default as the settings say.
     command : str
         The command, for the record.
     stopwatch : Stopwatch, optional
@@ -87,6 +93,7 @@ def run_budgeted(
     result : JobResult
     """
     settings, watch = settings or Settings(), stopwatch or Stopwatch()
+    recipe = make_recipe(settings, vectorizer)
     with (
         open_stream(files.paths, **files.options) as supply,
         _open_test(files, supply, settings) as (test, name),
@@ -98,7 +105,7 @@ def run_budgeted(
         stream: BatchReader = supply
         if isinstance(test, HoldOutStream):
             stream = HoldOutStream(supply, settings.hold_out, settings.seed, is_test=False)
-        svc = make_budgeted(budget, settings, is_text=supply.is_text)
+        svc = make_budgeted(budget, settings, recipe, is_text=supply.is_text)
         fit_stream(svc, stream, watch, say)
         watch.end()
         if supply.skipped:
@@ -117,12 +124,27 @@ def run_budgeted(
     return JobResult(model, content, record)
 
 
-def make_budgeted(budget: Budget, settings: Settings, *, is_text: bool) -> BudgetedSVC:
+def make_recipe(settings: Settings, vectorizer: DocumentVectorizer | None) -> DocumentVectorizer:
+    """Return the vectorizer of texts, not fitted: as given, or as the settings say.
+
+    This is where jobs in a budget and on a cluster get it from.
+    """
+    if vectorizer is None:
+        return make_vectorizer(settings)
+    recipe: DocumentVectorizer = clone(vectorizer)
+    check_vectorizer(recipe)
+    require_names(recipe)
+    return recipe
+
+
+def make_budgeted(
+    budget: Budget, settings: Settings, recipe: DocumentVectorizer, *, is_text: bool
+) -> BudgetedSVC:
     """Return the estimator for a budget."""
     return BudgetedSVC(
         budget.memory,
         estimator=make_svm(settings, is_text=is_text),
-        vectorizer=make_vectorizer(settings),
+        vectorizer=recipe,
         nonzeros_per_document=budget.nonzeros_per_document,
         by=settings.by,
         tolerance=TOLERANCE if settings.tolerance is None else settings.tolerance,

@@ -112,14 +112,16 @@ def index_ngrams(indptr, sequence, ngrams):
 
     No sequence may be empty.
     """
-    ngrams = _reserve(ngrams, sequence.size)
-    singles, prefixes, symbols, table, size = ngrams
     ids = np.empty(indptr.size - 1, np.int32)
-    for i in range(ids.size):
-        gram = _EMPTY
-        for p in range(indptr[i], indptr[i + 1]):
-            gram = _intern(gram, sequence[p], singles, prefixes, symbols, table, size)
-        ids[i] = gram
+    for begin in range(0, ids.size, _BLOCK):  # most beginnings are there already: few are new
+        end = min(begin + _BLOCK, ids.size)
+        ngrams = _reserve(ngrams, indptr[end] - indptr[begin])
+        singles, prefixes, symbols, table, size = ngrams
+        for i in range(begin, end):
+            gram = _EMPTY
+            for p in range(indptr[i], indptr[i + 1]):
+                gram = _intern(gram, sequence[p], singles, prefixes, symbols, table, size)
+            ids[i] = gram
     return ids, ngrams
 
 
@@ -171,6 +173,28 @@ def spell_ngrams(ngrams, ids):
             spelt[i, n] = symbols[gram]
             gram = prefixes[gram]
     return spelt
+
+
+@compiled
+def mark_beginnings(ngrams, is_marked):
+    """Mark what every marked n-gram begins with, in place."""
+    prefixes = ngrams.prefixes
+    for g in range(is_marked.size - 1, -1, -1):  # a prefix comes before the n-grams it begins
+        if is_marked[g] and prefixes[g] >= 0:
+            is_marked[prefixes[g]] = True
+
+
+@compiled
+def hash_ngrams(ngrams, symbol_hashes):
+    """Return a hash of each n-gram, given those of the symbols."""
+    prefixes, symbols = ngrams.prefixes, ngrams.symbols
+    hashes = np.empty(ngrams.size[0], np.uint64)
+    for g in range(hashes.size):
+        hashes[g] = symbol_hashes[symbols[g]]
+        if prefixes[g] >= 0:
+            mixed = (hashes[prefixes[g]] ^ hashes[prefixes[g]] >> _HALF) * _GOLDEN + _ONE
+            hashes[g] = (mixed ^ hashes[g]) * _GOLDEN
+    return hashes
 
 
 @compiled

@@ -36,6 +36,8 @@ def export_model(
     """Return the part of a fitted model that is needed to predict; see `save_model`."""
     if hasattr(model, "to_model"):  # a BudgetedSVC, which is in a higher layer
         exported: Model = model.to_model(classes, provenance)
+        if isinstance(exported.input, TextInput):
+            require_names(exported.input.analysis)
         return exported
     stages = _split_pipeline(model)
     classifier = stages.classifier
@@ -203,6 +205,16 @@ def _export_shaped(classifier: ShapedSVC, stages: _Stages) -> tuple[NDArray[np.i
     return stages.columns, scorer
 
 
+def require_names(options: Any) -> None:
+    """Raise if an option of a vectorizer or of its analysis is a function."""
+    for name in ("analyzer", "strip_accents"):
+        if callable(getattr(options, name)):
+            raise ValueError(
+                f"model must have a DocumentVectorizer whose {name} is named by a string: a model "
+                "file cannot store a function."
+            )
+
+
 def _export_input(
     stages: _Stages, known: NDArray[np.intp], scorer: SparseScorer | ShapedScorer
 ) -> TextInput | VectorInput:
@@ -216,12 +228,7 @@ def _export_input(
         return VectorInput(stages.n_columns, known, tuple(map(str, labels)), keep_zeros)
     is_unit = isinstance(scorer, SparseScorer) and scorer.unit
     is_tfidf = vectorizer.weighting == "tfidf"
-    for name in ("analyzer", "strip_accents"):
-        if callable(getattr(vectorizer, name)):
-            raise ValueError(
-                f"model must have a DocumentVectorizer whose {name} is named by a string: a model "
-                "file cannot store a function."
-            )
+    require_names(vectorizer)
     return TextInput(
         vectorizer.get_feature_names_out()[known].tolist(),
         vectorizer.weighting,

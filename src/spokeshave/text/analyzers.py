@@ -33,6 +33,7 @@ _MIXED = re.compile(rf"[^\W_{_CHARACTERS}]+|[{_CHARACTERS}]+")
 ANALYZERS = ("word", "char", "char_wb")
 _ACCENTS = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
 _SPACES = re.compile(r"\s\s+")
+CHARACTERS = 6  # of a word and the space after it, about
 
 Analyzer: TypeAlias = "str | Callable[[str], Iterable[str]]"
 Stripper: TypeAlias = "str | Callable[[str], str] | None"
@@ -64,6 +65,20 @@ class Analysis:
     def is_plain(self) -> bool:
         """Whether terms are single words."""
         return self.analyzer == "word" and self.ngram_range[1] == 1
+
+    @property
+    def n_per_word(self) -> int:
+        """About how many terms a text has for each of its words.
+
+        Examples
+        --------
+        >>> Analysis(ngram_range=(1, 2)).n_per_word, Analysis("char", (2, 4)).n_per_word
+        (2, 18)
+        """
+        if callable(self.analyzer):
+            return 1
+        min_n, max_n = self.ngram_range
+        return (max_n - min_n + 1) * (1 if self.analyzer == "word" else CHARACTERS)
 
     def clean(self, text: str) -> str:
         """Return the text without markup, in lower case and without accents, as asked for."""

@@ -1,27 +1,22 @@
-"""Terms of many texts by the kernels: collected to learn a vocabulary, or found in one.
-
-A collector scans chunks of texts, in threads if asked to, and merges what is found in the order of
-the texts, so that results do not depend on the number of threads.
-"""
+"""Terms of many texts by the kernels: collected to learn a vocabulary, or found in one."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.kernels.ngrams import (
     Ngrams,
-    absorb_ngrams,
     count_ngrams,
     empty_ngrams,
     expand_rows,
     find_ngrams,
     index_ngrams,
-    spell_ngrams,
 )
 from spokeshave.kernels.tokens import (
     Alphabet,
@@ -30,15 +25,12 @@ from spokeshave.kernels.tokens import (
     empty_words,
     find_known,
     find_tokens,
-    join_phrases,
     look_up,
     scan,
     tokenize,
 )
 from spokeshave.text.alphabet import (
     N_CODES,
-    decode_codes,
-    decode_words,
     encode_bytes,
     encode_codes,
     encode_documents,
@@ -48,6 +40,7 @@ from spokeshave.text.alphabet import (
     pad_words,
 )
 from spokeshave.text.analyzers import Analysis, join_spaces
+from spokeshave.text.term_index import NgramIndex, TermTable, WordIndex, index_words, make_index
 
 
 class TokenRows(NamedTuple):
@@ -60,38 +53,6 @@ class TokenRows(NamedTuple):
 
 Chunks = list[tuple[TokenRows, NDArray[np.int32]]]
 Map = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], list[Any]]
-
-
-class Terms(Protocol):
-    """A collector of terms."""
-
-    def scan(self, documents: list[str]) -> Any:
-        """Return what one chunk of documents has; called in threads."""
-
-    def absorb(self, scanned: Any) -> None:
-        """Add the result of a scan."""
-
-    def finish(self, starmap: Map) -> Chunks:
-        """Return rows of terms by chunk, with the id of each term of a chunk.
-
-        ``starmap(function, arguments)`` returns the results of calls, made in threads.
-        """
-
-    def __len__(self) -> int: ...
-
-    def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-        """Return ids of terms in alphabetical order, and the terms."""
-
-
-def make_collector(analysis: Analysis) -> Terms:
-    """Return an empty collector of the terms of an analysis."""
-    if callable(analysis.analyzer):
-        return _CustomTerms(analysis)
-    if analysis.is_plain:
-        return _WordTerms(analysis)
-    if analysis.analyzer == "word":
-        return _WordNgrams(analysis)
-    return (_CharacterNgrams if analysis.analyzer == "char" else _BoundedNgrams)(analysis)
 
 
 def pick_alphabet(analysis: Analysis) -> Alphabet:
@@ -123,159 +84,136 @@ def scan_words(analysis: Analysis, documents: Sequence[str]) -> tuple[TokenRows,
     return TokenRows(*rows), words
 
 
-class _WordTerms:
-    """Words."""
+def scan_terms(analysis: Analysis, documents: Sequence[str]) -> tuple[TokenRows, TermTable]:
+    """Return the terms of each document, and the table that numbers them.
+
+    Examples
+    --------
+    >>> rows, table = scan_terms(Analysis(), ["An oak, an ash", "An elm"])
+    >>> rows.tokens, rows.counts
+    (array([0, 1, 2, 0, 3], dtype=int32), array([2, 1, 1, 1, 1], dtype=int32))
+    """
+    if callable(analysis.analyzer):
+        return _scan_custom(analysis, documents)
+    if analysis.analyzer == "char_wb":
+        return _scan_bounded(analysis, documents)
+    if analysis.is_plain:
+        found, words = scan_words(analysis, documents)
+        return found, TermTable(words)
+    if analysis.analyzer == "char":
+        indptr, symbols = _encode_characters(analysis, documents)
+        empty = _make_trie(symbols, 1 << 16)
+        *rows, ngrams = count_ngrams(indptr, symbols, *analysis.ngram_range, False, empty)
+        return TokenRows(*rows), TermTable(None, ngrams)
+    indptr, symbols, words = _tokenize(analysis, documents)
+    empty = empty_ngrams(int(words.size[0]), _round_up(symbols.size // 2))
+    *rows, ngrams = count_ngrams(indptr, symbols, *analysis.ngram_range, False, empty)
+    return TokenRows(*rows), TermTable(words, ngrams)
+
+
+def _tokenize(
+    analysis: Analysis, documents: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Words]:
+    """Return the words of each document in order, without stop words, and the vocabulary."""
+    indptr, tokens, words = tokenize(*encode_texts(analysis, documents), empty_words())
+    if analysis.stop_words:
+        stop_words = _index_stop_words(analysis.stop_words)
+        is_stopped = look_up(stop_words, words, make_name_alphabet()) >= 0
+        indptr, tokens = _leave_out(indptr, tokens, is_stopped)
+    return indptr, tokens, words
+
+
+def _scan_bounded(analysis: Analysis, documents: Sequence[str]) -> tuple[TokenRows, TermTable]:
+    """Return n-grams of the characters of words, made once for each distinct word."""
+    found, words = scan_words(analysis, documents)
+    *of_words, ngrams = _count_bounded(analysis, words)
+    rows = TokenRows(*expand_rows(*found, *of_words, int(ngrams.size[0])))
+    return rows, TermTable(None, ngrams)
+
+
+def _count_bounded(analysis: Analysis, words: Words) -> Any:
+    """Return rows of the n-grams of each word, and the trie, as `count_ngrams` does."""
+    indptr, codes = pad_words(words)
+    return count_ngrams(indptr, codes, *analysis.ngram_range, True, _make_trie(codes, 1 << 12))
+
+
+def _make_trie(codes: NDArray[np.int32], capacity: int) -> Ngrams:
+    """Return a trie without n-grams for the code points of some texts."""
+    return empty_ngrams(int(codes.max(initial=-1)) + 1, capacity)
+
+
+def _scan_custom(analysis: Analysis, documents: Sequence[str]) -> tuple[TokenRows, TermTable]:
+    """Return the terms of a function of the user's, which holds the interpreter lock anyway."""
+    ids: dict[str, int] = {}
+    counted = [Counter(list_custom(analysis, document)) for document in documents]
+    rows = _number_terms(counted, lambda term: ids.setdefault(term, len(ids)))
+    return rows, TermTable(names=list(ids))
+
+
+class TermCollector:
+    """The terms of many texts: of each chunk of them, and of all together.
+
+    Chunks are scanned, in threads if asked to, and absorbed in the order of the texts, so that
+    results do not depend on the number of threads.
+    """
 
     def __init__(self, analysis: Analysis) -> None:
-        self._analysis, self._words = analysis, empty_words()
-        self._chunks: Chunks = []
-        self._alphabet = pick_alphabet(analysis)
-
-    def __len__(self) -> int:
-        return int(self._words.size[0])
-
-    def scan(self, documents: list[str]) -> tuple[TokenRows, Words]:
-        return scan_words(self._analysis, documents)
-
-    def absorb(self, scanned: tuple[TokenRows, Words]) -> None:
-        rows, words = scanned
-        ids, self._words = absorb(self._words, words, self._alphabet)
-        self._chunks.append((rows, ids))
-
-    def finish(self, starmap: Map) -> Chunks:
-        return self._chunks
-
-    def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-        return _sort_names(ids, decode_words(self._words, ids))
-
-
-class _WordNgrams:
-    """N-grams of words, without stop words."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-        self._words, self._ngrams = empty_words(), empty_ngrams(0)
-        self._chunks: Chunks = []
-        self._alphabet = pick_alphabet(analysis)
-        self._stop_words = _index_stop_words(analysis)
-
-    def __len__(self) -> int:
-        return int(self._ngrams.size[0])
-
-    def scan(self, documents: list[str]) -> tuple[TokenRows, Words, Ngrams]:
-        indptr, tokens, words = tokenize(*encode_texts(self._analysis, documents), empty_words())
-        if self._analysis.stop_words:
-            is_stopped = look_up(self._stop_words, words, make_name_alphabet()) >= 0
-            indptr, tokens = _leave_out(indptr, tokens, is_stopped)
-        empty = empty_ngrams(int(words.size[0]), _round_up(tokens.size // 2))
-        *rows, ngrams = count_ngrams(indptr, tokens, *self._analysis.ngram_range, False, empty)
-        return TokenRows(*rows), words, ngrams
-
-    def absorb(self, scanned: tuple[TokenRows, Words, Ngrams]) -> None:
-        rows, words, ngrams = scanned
-        word_ids, self._words = absorb(self._words, words, self._alphabet)
-        ids, self._ngrams = absorb_ngrams(self._ngrams, ngrams, word_ids, self._words.size[0])
-        self._chunks.append((rows, ids))
-
-    def finish(self, starmap: Map) -> Chunks:
-        return self._chunks
-
-    def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-        # A space is less than every letter of a word, so n-grams are in the order of their words.
-        phrases = spell_ngrams(self._ngrams, ids)
-        is_used = np.zeros(int(self._words.size[0]) + 1, np.bool_)  # the last is of -1
-        is_used[phrases] = True
-        used = np.flatnonzero(is_used[:-1])
-        by_name, _ = _sort_names(used, decode_words(self._words, used))
-        rank = np.zeros(is_used.size, np.int64)
-        rank[by_name] = np.arange(1, by_name.size + 1)
-        order = _sort_rows(rank[phrases], by_name.size + 1)
-        joined: bytes = join_phrases(self._words, phrases[order]).tobytes()
-        return ids[order], joined.decode("utf-8").split("\n")[:-1]
-
-
-class _CharacterNgrams:
-    """N-grams of the characters of whole texts."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis, self._ngrams = analysis, empty_ngrams(N_CODES)
-        self._same = np.arange(N_CODES, dtype=np.int32)
+        self._analysis, self.index = analysis, make_index(analysis)
         self._chunks: Chunks = []
 
     def __len__(self) -> int:
-        return int(self._ngrams.size[0])
+        return len(self.index)
 
-    def scan(self, documents: list[str]) -> tuple[TokenRows, Ngrams]:
-        sequences = _encode_characters(self._analysis, documents)
-        empty = empty_ngrams(N_CODES, 1 << 16)
-        *rows, ngrams = count_ngrams(*sequences, *self._analysis.ngram_range, False, empty)
-        return TokenRows(*rows), ngrams
+    def scan(self, documents: list[str]) -> tuple[TokenRows, TermTable]:
+        """Return what one chunk of documents has; called in threads."""
+        return scan_terms(self._analysis, documents)
 
-    def absorb(self, scanned: tuple[TokenRows, Ngrams]) -> None:
-        rows, ngrams = scanned
-        ids, self._ngrams = absorb_ngrams(self._ngrams, ngrams, self._same, N_CODES)
-        self._chunks.append((rows, ids))
+    def absorb(self, scanned: tuple[TokenRows, TermTable]) -> None:
+        """Add the result of a scan."""
+        rows, table = scanned
+        self._chunks.append((rows, self.index.absorb(table)))
 
     def finish(self, starmap: Map) -> Chunks:
+        """Return rows of terms by chunk, with the id of each term of a chunk.
+
+        ``starmap(function, arguments)`` returns the results of calls, made in threads.
+        """
         return self._chunks
 
-    def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-        return _sort_characters(self._ngrams, ids)
 
-
-class _BoundedNgrams(_WordTerms):
-    """N-grams of the characters of words, made once for each distinct word."""
+class _BoundedCollector(TermCollector):
+    """Collects words, and makes n-grams of their characters once for each distinct word of all."""
 
     def __init__(self, analysis: Analysis) -> None:
         super().__init__(analysis)
-        self._ngrams = empty_ngrams(N_CODES)
+        self._words = WordIndex()
 
-    def __len__(self) -> int:
-        return int(self._ngrams.size[0])
+    def scan(self, documents: list[str]) -> tuple[TokenRows, TermTable]:
+        rows, words = scan_words(self._analysis, documents)
+        return rows, TermTable(words)
+
+    def absorb(self, scanned: tuple[TokenRows, TermTable]) -> None:
+        rows, table = scanned
+        self._chunks.append((rows, self._words.absorb(table)))
 
     def finish(self, starmap: Map) -> Chunks:
-        *of_words, self._ngrams = count_ngrams(
-            *pad_words(self._words), *self._analysis.ngram_range, True, self._ngrams
-        )
-        n_grams = len(self)
-        every = np.arange(n_grams, dtype=np.int32)
+        *of_words, ngrams = _count_bounded(self._analysis, self._words.words)
+        self.index = NgramIndex(of_words=False, ngrams=ngrams)
+        every = np.arange(len(self), dtype=np.int32)
         expanded = starmap(
             expand_rows,
             (
-                (rows.indptr, ids[rows.tokens], rows.counts, *of_words, n_grams)
+                (rows.indptr, ids[rows.tokens], rows.counts, *of_words, every.size)
                 for rows, ids in self._chunks
             ),
         )
         return [(TokenRows(*rows), every) for rows in expanded]
 
-    def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-        return _sort_characters(self._ngrams, ids)
 
-
-class _CustomTerms:
-    """The terms of a function of the user's, which holds the interpreter lock anyway."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-        self._ids: dict[str, int] = {}
-        self._chunks: Chunks = []
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def scan(self, documents: list[str]) -> list[Counter[str]]:
-        return [Counter(list_custom(self._analysis, document)) for document in documents]
-
-    def absorb(self, scanned: list[Counter[str]]) -> None:
-        rows = _number_terms(scanned, lambda term: self._ids.setdefault(term, len(self._ids)))
-        self._chunks.append((rows, np.arange(len(self._ids), dtype=np.int32)))
-
-    def finish(self, starmap: Map) -> Chunks:
-        return self._chunks
-
-    def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-        names = list(self._ids)
-        return _sort_names(ids, [names[i] for i in ids])
+def make_collector(analysis: Analysis) -> TermCollector:
+    """Return an empty collector of the terms of an analysis."""
+    is_bounded = analysis.analyzer == "char_wb"
+    return (_BoundedCollector if is_bounded else TermCollector)(analysis)
 
 
 class KnownTerms:
@@ -301,7 +239,7 @@ class KnownTerms:
             self._numbers = {name: number for number, name in enumerate(names)}
             return
         if analysis.is_plain:
-            self._words = index_names(names)
+            self._words = index_words(names)
             return
         if analysis.analyzer == "word":
             indptr, symbols, words = tokenize(
@@ -310,7 +248,7 @@ class KnownTerms:
             self._words, n_symbols = words, int(words.size[0])
             self._is_stopped = np.zeros(1, np.bool_)
             if analysis.stop_words:
-                stop_words = _index_stop_words(analysis)
+                stop_words = _index_stop_words(analysis.stop_words)
                 ids, self._words = absorb(words, stop_words, make_name_alphabet())
                 self._is_stopped = np.zeros(int(self._words.size[0]) + 1, np.bool_)
                 self._is_stopped[ids] = True  # the last is of -1
@@ -351,15 +289,9 @@ class KnownTerms:
         )
 
 
-def index_names(names: Sequence[str]) -> Words:
-    """Return a vocabulary of distinct names, numbered in the given order."""
-    text, ends = encode_bytes([f"{name} " for name in names])
-    words: Words = tokenize(text, ends[-1:], make_name_alphabet(), empty_words())[-1]
-    return words
-
-
-def _index_stop_words(analysis: Analysis) -> Words:
-    return index_names([word for word in sorted(analysis.stop_words) if word.split() == [word]])
+@lru_cache(maxsize=4)
+def _index_stop_words(stop_words: frozenset[str]) -> Words:
+    return index_words([word for word in sorted(stop_words) if word.split() == [word]])
 
 
 def list_custom(analysis: Analysis, document: str) -> list[str]:
@@ -406,33 +338,6 @@ def _leave_out(
     return n_before[indptr], tokens[is_kept]
 
 
-def _sort_rows(numbers: NDArray[np.int64], n_numbers: int) -> NDArray[np.intp]:
-    """Return the order of distinct rows of numbers from 0 up to, but without, ``n_numbers``."""
-    per_key = 63 // n_numbers.bit_length()  # columns in one key: one sort instead of several
-    keys = []
-    for first in range(0, numbers.shape[1], per_key):
-        key = np.zeros(len(numbers), np.int64)
-        for column in numbers.T[first : first + per_key]:
-            key = key * n_numbers + column
-        keys.append(key)
-    return np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
-
-
 def _round_up(n: int) -> int:
     """Return the next power of two, at least 4096: the capacity of a trie to begin with."""
     return 1 << max(12, (n - 1).bit_length())
-
-
-def _sort_names(ids: NDArray[np.int64], names: list[str]) -> tuple[NDArray[np.int64], list[str]]:
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return ids[order], [names[i] for i in order]
-
-
-def _sort_characters(ngrams: Ngrams, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-    codes = spell_ngrams(ngrams, ids)
-    order = _sort_rows(codes.astype(np.int64) + 1, N_CODES + 1)
-    codes = codes[order]
-    is_character = codes >= 0
-    text = decode_codes(codes[is_character])
-    ends = np.cumsum(is_character.sum(axis=1)).tolist()
-    return ids[order], [text[i:j] for i, j in zip([0, *ends], ends, strict=False)]

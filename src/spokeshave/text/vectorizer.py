@@ -15,10 +15,10 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from spokeshave.kernels.tokens import Words, count_kept, sort_rows
+from spokeshave.kernels.tokens import count_kept, sort_rows
 from spokeshave.text.analyzers import Analysis, Analyzer, Stripper, check_analysis
 from spokeshave.text.preprocess import split_chunks
-from spokeshave.text.terms import Chunks, KnownTerms, Terms, TokenRows, make_collector, scan_words
+from spokeshave.text.terms import Chunks, KnownTerms, TermCollector, make_collector
 
 
 def check_limits(min_df: Any, max_df: Any) -> None:
@@ -258,7 +258,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         done: list[Any] = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(calls)
         return done
 
-    def _choose_columns(self, terms: Terms, chunks: Chunks) -> NDArray[np.int32]:
+    def _choose_columns(self, terms: TermCollector, chunks: Chunks) -> NDArray[np.int32]:
         """Set the vocabulary and return the column of each term, -1 for dropped terms."""
         n_documents = sum(rows.indptr.size - 1 for rows, _ in chunks)
         frequency = np.zeros(len(terms), np.int64)
@@ -270,7 +270,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kept = np.flatnonzero(is_term & (frequency >= lowest) & (frequency <= highest))
         self.n_rare_ = int(np.count_nonzero(is_term & (frequency < lowest)))
         self.n_frequent_ = int(np.count_nonzero(frequency > highest))
-        kept, names = terms.arrange(kept)
+        kept, names = terms.index.arrange(kept)
         if make_analysis(self).is_plain and (stop_words := list_stop_words(self)):
             places = [place for place, name in enumerate(names) if name not in stop_words]
             kept, names = kept[places], [names[place] for place in places]
@@ -280,27 +280,15 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.min_df} and max_df={self.max_df}. Lower min_df or raise max_df."
             )
         if self.max_features is not None and len(names) > self.max_features:
-            places = self._find_most_frequent(kept, frequency, chunks)
+            totals = frequency
+            if self.weighting != "binary":
+                totals = _count_occurrences(chunks, frequency.size)
+            places = find_most_frequent(self, totals[kept])
             kept, names = kept[places], [names[place] for place in places]
         columns = np.full(len(terms), -1, np.int32)
         columns[kept] = np.arange(len(names))
         set_vocabulary(self, names, frequency[kept], n_documents)
         return columns
-
-    def _find_most_frequent(
-        self, kept: NDArray[np.int64], frequency: NDArray[np.int64], chunks: Chunks
-    ) -> list[int]:
-        """Return the places in ``kept``, which is in alphabetical order, of the terms to keep."""
-        if self.weighting == "binary":
-            totals = frequency
-        else:
-            totals = np.zeros(frequency.size, np.int64)
-            for rows, ids in chunks:
-                found = np.bincount(rows.tokens, rows.counts, minlength=ids.size)
-                totals[ids] += found.astype(np.int64)
-        # Which of equals is kept depends on the type, as it does in scikit-learn.
-        wanted = totals[kept].astype(float if self.weighting == "tfidf" else np.int64)
-        return sorted((-wanted).argsort()[: self.max_features].tolist())
 
     def _find_limits(self, n_documents: int, n_terms: int) -> tuple[float, float]:
         """Return the smallest and largest number of documents a term may be in."""
@@ -444,23 +432,23 @@ def check_vectorizer(vectorizer: DocumentVectorizer) -> None:
         )
 
 
-def require_single_words(vectorizer: DocumentVectorizer) -> None:
-    """Raise if a vectorizer has options that only its own `fit` follows."""
-    plain = DocumentVectorizer()
-    for name in (
-        *("analyzer", "ngram_range", "max_features"),
-        *("lowercase", "strip_accents", "unspaced"),
-    ):
-        if getattr(vectorizer, name) != getattr(plain, name):
-            raise ValueError(
-                f"vectorizer must have {name}={getattr(plain, name)!r} here. "
-                f"Got {getattr(vectorizer, name)!r} instead."
-            )
+def find_most_frequent(vectorizer: DocumentVectorizer, totals: NDArray[Any]) -> list[int]:
+    """Return which terms ``max_features`` keeps, given how often each occurs.
+
+    Terms are in alphabetical order. Totals are numbers of documents if the weighting is "binary".
+    """
+    # Which of equals is kept depends on the type, as it does in scikit-learn.
+    wanted = totals.astype(float if vectorizer.weighting == "tfidf" else np.int64)
+    return sorted((-wanted).argsort()[: vectorizer.max_features].tolist())
 
 
-def scan_chunk(documents: list[str], without_markup: bool) -> tuple[TokenRows, Words]:
-    """Return the words of each document, and the vocabulary they refer to."""
-    return scan_words(Analysis(strip_markup=without_markup), documents)
+def _count_occurrences(chunks: Chunks, n_terms: int) -> NDArray[np.int64]:
+    """Return how often each term occurs in all documents together."""
+    totals = np.zeros(n_terms, np.int64)
+    for rows, ids in chunks:
+        found = np.bincount(rows.tokens, rows.counts, minlength=ids.size)
+        totals[ids] += found.astype(np.int64)
+    return totals
 
 
 def _assemble(chunks: Chunks, n_columns: int, n_jobs: int | None) -> sparse.csr_matrix:
