@@ -368,11 +368,13 @@ def _vary_svm(
     best: list[Representation], limits: Effort, given: dict[str, Any]
 ) -> list[Representation]:
     """Return a candidate for each loss and each C of the best representations."""
-    losses = [given["loss"]] if "loss" in given else limits.Cs
+    choices = dict(limits.Cs)
+    if "loss" in given:
+        choices = {given["loss"]: max(limits.Cs.values(), key=len)}
     return [
         replace(each, loss=loss, C=C)
-        for each, loss in product(best, losses)
-        for C in ([given["C"]] if "C" in given else limits.Cs[loss])
+        for each, (loss, Cs) in product(best, choices.items())
+        for C in ([given["C"]] if "C" in given else Cs)
     ]
 
 
