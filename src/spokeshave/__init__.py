@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spokeshave.curves.sparsity import SparsityCurve, sparsity_curve
     from spokeshave.curves.stability import Stability, stability
     from spokeshave.errors import CorpusError, ModelFileError
-    from spokeshave.metrics import PairedTest, paired_test
+    from spokeshave.metrics import PairedTest, paired_test, precision_at_k
     from spokeshave.model.file import load_model, save_model
     from spokeshave.model.model import Explanation, Model
     from spokeshave.ranking.criteria import Ranking, rank_features
@@ -70,6 +70,7 @@ _HOMES = {
     "learning_curve": "curves.learning_curve",
     "load_model": "model.file",
     "paired_test": "metrics",
+    "precision_at_k": "metrics",
     "prune_features": "ranking.pruning",
     "rank_features": "ranking.criteria",
     "rank_subsets": "ranking.subsets",
@@ -112,6 +113,7 @@ __all__ = [
     "learning_curve",
     "load_model",
     "paired_test",
+    "precision_at_k",
     "prune_features",
     "rank_features",
     "rank_subsets",

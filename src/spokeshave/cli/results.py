@@ -182,6 +182,7 @@ def show_judgements(record: RunRecord, printer: Printer) -> None:
         [
             model.made_by,
             *(f"{value:.3f}" for value in (found.accuracy, found.macro_f1, found.micro_f1)),
+            *(f"{value:.3f}" for value in found.precision_at_k.values()),
             f"{model.n_features:,}",
             f"{model.n_weights:,}",
         ]
@@ -191,9 +192,8 @@ def show_judgements(record: RunRecord, printer: Printer) -> None:
     if rows and (judged := record.model.judgement) is not None:
         printer.say()
         printer.say(f"tested on {judged.n_documents:,} documents: {judged.judged_on}")
-        printer.tabulate(
-            ["", "accuracy", "macro-F1", "micro-F1", record.data.unit, "weights"], rows
-        )
+        measures = ["accuracy", "macro-F1", "micro-F1", *(f"P@{k}" for k in judged.precision_at_k)]
+        printer.tabulate(["", *measures, record.data.unit, "weights"], rows)
 
 
 def show_words(record: RunRecord, printer: Printer) -> None:

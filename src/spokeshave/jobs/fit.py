@@ -57,6 +57,7 @@ from spokeshave.jobs.summary import (
     describe_provenance,
     describe_settings,
     make_record,
+    predict_ranked,
     summarize_choice,
     summarize_curve,
     summarize_cuts,
@@ -154,8 +155,8 @@ class Executor:
         ``model``. Both arguments are handles.
         """
         test, names = self.dataset.test, self.info.names
-        predicted = unpack_model(content).predict(test.given), model.estimator_.predict(test.X)
-        return [compare(test.y, each, names) for each in predicted]
+        given = (unpack_model(content), test.given), (model.estimator_, test.X)
+        return [compare(test.y, predict_ranked(*each), names) for each in given]
 
 
 CHOOSING = "choosing the representation"

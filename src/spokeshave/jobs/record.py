@@ -155,7 +155,11 @@ class WordsRecord:
 
 @dataclass(frozen=True)
 class EvaluationRecord:
-    """Measures of a model on documents that it was not trained on; ``classes`` has F1 scores."""
+    """Measures of a model on documents that it was not trained on; ``classes`` has F1 scores.
+
+    ``precision_at_k`` has the precision among the k labels of highest score, by k, if documents can
+    have several labels.
+    """
 
     judged_on: str
     n_documents: int
@@ -163,6 +167,7 @@ class EvaluationRecord:
     macro_f1: float
     micro_f1: float
     classes: dict[str, float]
+    precision_at_k: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from spokeshave.jobs.record import (
 )
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.kernels.sorting import order_nonzero
-from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, compare
+from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, RankedLabels, compare
 from spokeshave.model.file import list_versions
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
@@ -250,6 +250,7 @@ def summarize_evaluation(
         macro_f1=float(found.f1[is_met].mean()),
         micro_f1=found.micro_f1,
         classes=dict(zip(names, found.f1.tolist(), strict=True)),
+        precision_at_k={str(k): value for k, value in found.precision_at_k.items()},
     )
 
 
@@ -273,8 +274,20 @@ def compare_batches(
 def predict_batch(model: Model, batch: Texts | Vectors) -> Any:
     """Return the predictions of a model for a batch of documents."""
     if isinstance(batch, Texts):
-        return model.predict(batch.texts)
-    return model.predict(widen(batch.X, model.input.n_features))  # type: ignore[union-attr]
+        return predict_ranked(model, batch.texts)
+    return predict_ranked(model, widen(batch.X, model.input.n_features))  # type: ignore[union-attr]
+
+
+def predict_ranked(model: Any, documents: Any) -> Any:
+    """Return the predicted labels; for a multilabel model with the scores that rank them.
+
+    Labels are ranked by their scores before thresholds, which are a better order: a low threshold
+    means that a class is hard to find, not that it is likely.
+    """
+    if not model.multilabel_:
+        return model.predict(documents)
+    scores = model.decision_function(documents)
+    return RankedLabels(scores > 0, scores + getattr(model, "thresholds_", 0.0))
 
 
 def widen(X: Any, n_features: int) -> Any:
