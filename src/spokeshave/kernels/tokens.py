@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from spokeshave.kernels.compile import compiled
 
 _EMPTY = np.int32(-1)
+_LETTERS = 3  # of all tokens, for a byte: a character is in a token of its own and in two pairs
 _SEPARATOR, _WIDE = np.uint8(0), np.uint8(1)
 _SPACED, _UNSPACED = np.uint8(1), np.uint8(2)
 _LONG = np.uint64(1) << np.uint64(56)  # no token begins with byte 1: marks the key of a long token
@@ -84,7 +85,7 @@ def scan(text, document_ends, alphabet, words):
     begin = 0
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
-        words = _reserve(words, n, end - begin)
+        words = _reserve(words, n, _LETTERS * (end - begin))
         row = indptr[document]
         _intern(tokens[row : row + n], text, starts, stops, keys, alphabet.byte, words)
         if place.size < words.ends.size:
@@ -138,7 +139,7 @@ def tokenize(text, document_ends, alphabet, words):
     begin = 0
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
-        words = _reserve(words, n, end - begin)
+        words = _reserve(words, n, _LETTERS * (end - begin))
         row = indptr[document]
         _intern(tokens[row : row + n], text, starts, stops, keys, alphabet.byte, words)
         indptr[document + 1] = row + n
