@@ -62,8 +62,8 @@ def draw_chart(
 ) -> list[str]:
     """Return the lines of a chart: a header with the range of the bars, a row per cut, a legend.
 
-    Bars need not begin at zero; the header shows the range. Bars of cuts below the chosen one are
-    shaded.
+    Bars need not begin at zero; the header shows the range. Bars more than one standard error below
+    the best are shaded, so the first solid bar is the smallest cut within one standard error.
 
     Parameters
     ----------
@@ -99,9 +99,10 @@ def draw_chart(
      10%  :                        0.7150 +- 0.0100     10
      50%  ####################     0.7810 +- 0.0100     50  <- chosen
     100%  ######################   0.7850 +- 0.0100    100  <- best
-          : too few words
+          : more than one standard error below the best
     """
     best = _find_best(values)
+    passing = _find_passing(values, errors, best)
     percents = ["kept", *(f"{100 * fraction:.3g}%" for fraction in fractions)]
     left = _align(percents if cuts is None else cuts, str.rjust)
     numbers = [_write(*pair, glyphs) for pair in zip(values, errors, strict=True)]
@@ -112,10 +113,10 @@ def draw_chart(
     )
     taken = len(left[0]) + max(map(len, right)) + 2 * len(GAP)
     axis = _set_axis(values, min(max(width - taken, SHORTEST_BAR), LONGEST_BAR))
-    bars = [_draw_bar(value, axis, cut >= chosen, glyphs) for cut, value in enumerate(values)]
+    bars = [_draw_bar(value, axis, value >= passing, glyphs) for value in values]
     lines = _join(left, _align([_draw_axis(axis, glyphs), *bars], str.ljust), right)
-    if chosen > 0:
-        legend = f"{glyphs.shade} too few {unit}"
+    if any(value < passing for value in values):
+        legend = f"{glyphs.shade} more than one standard error below the best"
         lines.append(" " * len(left[0]) + GAP + legend)
     return lines
 
@@ -133,6 +134,13 @@ def _find_best(values: Sequence[float]) -> int | None:
     """Return the index of the highest value, the first of several, or None if all are unknown."""
     known = [cut for cut, value in enumerate(values) if not isnan(value)]
     return max(known, key=values.__getitem__, default=None)
+
+
+def _find_passing(values: Sequence[float], errors: Sequence[float], best: int | None) -> float:
+    """Return the best value less one standard error."""
+    if best is None:
+        return 0.0
+    return values[best] - (0.0 if isnan(errors[best]) else errors[best])
 
 
 def _write(value: float, error: float, glyphs: Glyphs) -> str:
@@ -160,11 +168,11 @@ def _draw_axis(axis: _Axis, glyphs: Glyphs) -> str:
     return low + glyphs.rule * (axis.n_cells - len(low + high)) + high
 
 
-def _draw_bar(value: float, axis: _Axis, is_enough: bool, glyphs: Glyphs) -> str:
+def _draw_bar(value: float, axis: _Axis, is_passing: bool, glyphs: Glyphs) -> str:
     if isnan(value):
         return ""
     share = min(max((value - axis.low) / (axis.high - axis.low), 0.0), 1.0)
-    if not is_enough:
+    if not is_passing:
         return glyphs.shade * int(share * axis.n_cells)
     n_steps = len(glyphs.blocks)
     whole, part = divmod(round(share * axis.n_cells * n_steps), n_steps)

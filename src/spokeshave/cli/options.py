@@ -274,8 +274,8 @@ Measure = Annotated[
 Tolerance = Annotated[
     float | None,
     typer.Option(
-        help="Accepted loss of quality against the best cut. [default: one standard error of the "
-        "difference; 0.001 with --memory]",
+        help="Accepted loss of quality against the best cut. [default: one standard error; 0.001 "
+        "with --memory]",
         rich_help_panel=JOB,
     ),
 ]

@@ -218,19 +218,6 @@ class FeatureCurve:
             raise ValueError("A standard error needs folds: make the curve with cv=5, for example.")
         return np.asarray(np.nanstd(by_fold, axis=0, ddof=1) / np.sqrt(n_known))
 
-    def difference_error(
-        self, name: str = "best_f1", average: str = "macro"
-    ) -> NDArray[np.float64]:
-        """Return the standard error of the difference to the best cut, at each cut.
-
-        Both cuts are measured on the same folds, so the difference varies less than each of them.
-        """
-        self.standard_error(name, average)  # raises without folds
-        by_fold = self._average_folds(name, average)
-        difference = by_fold - by_fold[:, [self.best(name, average).index]]
-        n_known = np.maximum(np.isfinite(difference).sum(axis=0), 2)
-        return np.asarray(np.nan_to_num(np.nanstd(difference, axis=0, ddof=1)) / np.sqrt(n_known))
-
     def best(self, name: str = "best_f1", average: str | None = "macro") -> Choice:
         """Return the cut of the highest measure, the smallest of equals.
 
@@ -255,8 +242,8 @@ class FeatureCurve:
         Parameters
         ----------
         tolerance : float, optional
-            The accepted loss against the best; one standard error of the difference over the folds
-            by default.
+            The accepted loss against the best; one standard error of the best cut over the folds by
+            default.
         name : str, default="best_f1"
             The measure.
         average : {"macro", "micro", None}, default="macro"
@@ -265,7 +252,8 @@ class FeatureCurve:
         if tolerance is None:
             if average is None:
                 raise ValueError("tolerance must be given where each class has its own cut.")
-            return self._choose(name, average, self.difference_error(name, average))
+            best = self.best(name, average).index
+            tolerance = float(self.standard_error(name, average)[best])
         given: Any = tolerance
         if not isinstance(given, Real) or not 0 <= float(given) < np.inf:
             raise ValueError(
@@ -359,9 +347,7 @@ class FeatureCurve:
             return mean_known(measure(name, self.counts), axis=1)
         return measure(name, pool(self.counts, axis=1))
 
-    def _choose(
-        self, name: str, average: str | None, tolerance: float | NDArray[np.float64]
-    ) -> Choice:
+    def _choose(self, name: str, average: str | None, tolerance: float) -> Choice:
         name, average = self._resolve(name, average)
         values = self.per_class(name) if average is None else self.average(name, average)[None, :]
         best = np.nan_to_num(values, nan=-np.inf).max(axis=1)

@@ -147,16 +147,14 @@ def count_at_cuts(ranking: Ranking, cuts: NDArray[Any]) -> NDArray[np.intp]:
 def summarize_choice(choice: Choice, curve: FeatureCurve, tolerance: float | None) -> ChoiceRecord:
     """Return the record of the chosen cut."""
     assert choice.average is not None
-    rule = "the smallest that loses at most one standard error of the difference to the best"
-    if tolerance is not None:
-        rule = f"the smallest within {tolerance:g} of the best"
+    rule = "one standard error" if tolerance is None else f"{tolerance:g}"
     error = None
     if len(curve.counts.won) > 1:
         error = float(curve.standard_error(choice.measure, choice.average)[choice.index])
     return ChoiceRecord(
         measure=choice.measure,
         average=choice.average,
-        rule=rule,
+        rule=f"the smallest within {rule} of the best",
         index=int(choice.index),
         value=float(choice.value),
         error=error,

@@ -52,8 +52,7 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     measure : str, default="best_f1"
         The measure that "auto" compares, averaged over classes: see `FeatureCurve`.
     tolerance : float, optional
-        The accepted loss against the best; one standard error of the difference over the
-        folds by default.
+        The accepted loss against the best; one standard error over the folds by default.
     cuts : sequence or "log", default=PAPER_FRACTIONS
         The cuts "auto" chooses from, as in `feature_curve`.
     cv : int, splitter or iterable, default=5

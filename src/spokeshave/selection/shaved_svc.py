@@ -108,8 +108,7 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         How it is averaged over classes; None lets each class choose its own cut, which needs a
         ``tolerance``.
     tolerance : float, optional
-        The accepted loss against the best; one standard error of the difference over the
-        folds by default.
+        The accepted loss against the best; one standard error over the folds by default.
     thresholds : {"auto", "best_f1", "zero"}, default="auto"
         The score above which a document is of a class: zero, or that of the best F1 on the scores
         that the folds of ``cv`` give to their test documents. For the macro-average it is the best
