@@ -74,13 +74,14 @@ def test_trials_are_those_of_pipelines(monkeypatch):
     texts, y = make_texts()
     chosen = choose_representation(texts, y, fixed=FEW, random_state=3)
     rng = check_random_state(3)
-    splits = StratifiedKFold(3, shuffle=True, random_state=rng.randint(2**31))
+    seed = rng.randint(2**31)
     order = representation._draw(y, rng)
     y = y[order]
     rows = np.array(texts, object)[order]
     assert chosen.trials
     for trial in chosen.trials[::5]:
         scores = []
+        splits = StratifiedKFold(len(trial.scores), shuffle=True, random_state=seed)
         for train, test in splits.split(rows, y):
             vectorizer = trial.representation.make_vectorizer()
             X = vectorizer.fit_transform(rows[train])
@@ -89,16 +90,23 @@ def test_trials_are_those_of_pipelines(monkeypatch):
             scores.append(f1_score(y[test], predicted, average="macro"))
         np.testing.assert_allclose(trial.scores, scores)
         assert trial.score == pytest.approx(np.mean(scores))
-        assert trial.error == pytest.approx(np.std(scores, ddof=1) / np.sqrt(3))
+        assert trial.error == pytest.approx(np.std(scores, ddof=1) / np.sqrt(len(scores)))
         assert trial.n_documents == 60
 
 
-def test_the_best_of_the_last_round_is_chosen():
+def test_the_best_of_the_last_round_or_a_smaller_one_as_good_is_chosen():
     texts, y = make_texts()
     chosen = choose_representation(texts, y, fixed=FEW, random_state=0)
     assert chosen.ngram_range == (1, 2)  # single words do not tell the classes apart
-    best = max(trial.score for trial in chosen.trials)
-    assert best in [trial.score for trial in chosen.trials if trial.representation == chosen]
+    last = [trial for trial in chosen.trials if len(trial.scores) == 5]
+    best = max(last, key=lambda trial: trial.score)
+    (taken,) = [trial for trial in last if trial.representation == chosen]
+    loss = np.subtract(best.scores, taken.scores)
+    assert loss.mean() <= loss.std(ddof=1) / np.sqrt(5)
+    for trial in last:
+        loss = np.subtract(best.scores, trial.scores)
+        if trial.n_features < taken.n_features:
+            assert loss.mean() > loss.std(ddof=1) / np.sqrt(5)
 
 
 def test_rounds_grow_and_shrink(monkeypatch):

@@ -36,6 +36,7 @@ WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer
 }
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
 LETTERS = 6  # of a word and the space after it
+FEW_FOLDS = 3  # of all rounds but the last
 TOLERANCE = 0.01  # relative duality gap of a trial
 MOST_PASSES = 100  # of a trial
 
@@ -155,7 +156,7 @@ class Effort:
     n_kept : tuple of int
         How many trials go on to the second and to the last round.
     n_folds : int
-        Number of folds.
+        Number of folds of the last round; the others have three.
     work : float
         Largest product of documents, terms of a document and classes of a trial.
     """
@@ -167,7 +168,7 @@ class Effort:
         default_factory=lambda: {"squared_hinge": (0.1, 0.3, 1.0, 3.0), "hinge": (1.0,)}
     )
     n_kept: tuple[int, int] = (6, 4)
-    n_folds: int = 3
+    n_folds: int = 5
     work: float = 2e8
 
 
@@ -180,7 +181,7 @@ THOROUGH = Effort(
         "hinge": (0.1, 0.3, 1.0, 3.0),
     },
     n_kept=(12, 8),
-    n_folds=5,
+    n_folds=10,
     work=1e9,
 )
 EFFORTS = {"quick": None, "normal": NORMAL, "thorough": THOROUGH}
@@ -204,7 +205,7 @@ def choose_representation(
     Representations are compared in three rounds on more and more documents, up to all of them if
     the work allows, as in successive halving. The score is the macro-F1 of predicted labels, or the
     mean of the best F1 of each class for multilabel targets. The best of the last round is chosen,
-    whatever its number of features, as a curve finds out how few of them are needed.
+    or one with fewer features that loses at most one standard error of the difference.
 
     Parameters
     ----------
@@ -254,7 +255,6 @@ def choose_representation(
     if len(opening) == len(_vary_svm([default], limits, given)) == 1:
         return default
     rng = check_random_state(random_state)
-    kind = KFold if y.ndim == 2 else StratifiedKFold
     svm = DualLinearSVC() if estimator is None else clone(estimator)
     svm.set_params(tol=TOLERANCE, max_iter=MOST_PASSES, probability=False, random_state=0, n_jobs=1)
     search = _Search(
@@ -262,17 +262,18 @@ def choose_representation(
         y,
         vectorizer=vectorizer or DocumentVectorizer(n_jobs=n_jobs),
         svm=svm,
-        folds=kind(n_folds, shuffle=True, random_state=rng.randint(2**31)),
+        seed=rng.randint(2**31),
         n_jobs=n_jobs,
         report=report,
     )
     order = _draw(y, rng)[: _find_limit(documents, y, limits.work)]
     fewest = min(order.size, FEWEST_DOCUMENTS)
     some, more = (order[: max(order.size // share, fewest)] for share in (9, 3))
-    first = search.compare(some, opening, 0.3)
+    few_folds = min(n_folds, FEW_FOLDS)
+    first = search.compare(some, opening, few_folds, 0.3)
     best = _list_best(first, limits.n_kept[0])
-    second = search.compare(more, _vary_svm(best, limits, given), 0.7)
-    last = search.compare(order, _list_best(second, limits.n_kept[1]), 1.0)
+    second = search.compare(more, _vary_svm(best, limits, given), few_folds, 0.6)
+    last = search.compare(order, _list_best(second, limits.n_kept[1]), n_folds, 1.0)
     trials = dict.fromkeys([*first, *second, *last])  # few documents make rounds alike
     return replace(_choose(last), trials=tuple(trials))
 
@@ -391,8 +392,18 @@ def _list_best(trials: list[Trial], n_best: int) -> list[Representation]:
 
 
 def _choose(trials: list[Trial]) -> Representation:
-    """Return the best representation; of equals, the one with fewest features."""
-    return min(trials, key=lambda trial: (-trial.score, trial.n_features)).representation
+    """Return the best representation, or the one with fewest features of those as good as it.
+
+    As good is a loss of at most one standard error of the difference over the folds.
+    """
+    best = max(trials, key=lambda trial: trial.score)
+    losses = [np.subtract(best.scores, trial.scores) for trial in trials]
+    as_good = [
+        trial
+        for trial, loss in zip(trials, losses, strict=True)
+        if loss.mean() <= _find_error(loss)
+    ]
+    return min(as_good, key=lambda trial: (trial.n_features, -trial.score)).representation
 
 
 def _find_error(values: NDArray[np.float64]) -> float:
@@ -409,18 +420,22 @@ class _Search:
         y: Any,
         vectorizer: DocumentVectorizer,
         svm: DualLinearSVC,
-        folds: KFold | StratifiedKFold,
+        seed: int,
         n_jobs: int | None,
         report: Callable[[float], None],
     ) -> None:
         self.documents, self.y = documents, y
         self.vectorizer, self.svm = vectorizer, svm
-        self.folds, self.n_jobs, self.report = folds, n_jobs, report
+        self.seed, self.n_jobs, self.report = seed, n_jobs, report
         self._share_done = 0.0
-        self._known: dict[tuple[int, Representation], Trial] = {}
+        self._known: dict[tuple[int, int, Representation], Trial] = {}
 
     def compare(
-        self, documents: NDArray[np.intp], candidates: list[Representation], share_after: float
+        self,
+        documents: NDArray[np.intp],
+        candidates: list[Representation],
+        n_folds: int,
+        share_after: float,
     ) -> list[Trial]:
         """Return a trial of each candidate on some documents.
 
@@ -428,35 +443,39 @@ class _Search:
         """
         n, by_terms = documents.size, defaultdict(list)
         for each in candidates:
-            if (n, each) not in self._known:
+            if (n, n_folds, each) not in self._known:
                 by_terms[each.analyzer, each.ngram_range].append(each)
         step = (share_after - self._share_done) / max(len(by_terms), 1)
         for number, group in enumerate(by_terms.values(), 1):
-            self._try(documents, group)
+            for trial in self._try(documents, n_folds, group):
+                self._known[n, n_folds, trial.representation] = trial
             self.report(self._share_done + number * step)
         self._share_done = share_after
-        return [self._known[n, each] for each in candidates]
+        return [self._known[n, n_folds, each] for each in candidates]
 
-    def _try(self, documents: NDArray[np.intp], group: list[Representation]) -> None:
+    def _try(
+        self, documents: NDArray[np.intp], n_folds: int, group: list[Representation]
+    ) -> Iterator[Trial]:
         """Try representations of the same n-grams."""
         counts, y = self._count(documents, group), self.y[documents]
         by_rows = defaultdict(list)
         for each in group:
             by_rows[each.min_df, each.weighting].append(each)
+        kind = KFold if y.ndim == 2 else StratifiedKFold
+        splitter = kind(n_folds, shuffle=True, random_state=self.seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # rare classes, and the loose tolerance
-            folds = list(self.folds.split(np.zeros(documents.size), y))
+            folds = list(splitter.split(np.zeros(documents.size), y))
             found = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
                 delayed(self._measure)(counts, y, *fold, alike)
                 for alike, fold in product(by_rows.values(), folds)
             )
         for number, alike in enumerate(by_rows.values()):
-            of_folds = found[number * len(folds) : (number + 1) * len(folds)]
+            of_folds = found[number * n_folds : (number + 1) * n_folds]
             for each, of_trial in zip(alike, zip(*of_folds, strict=True), strict=True):
                 scores, n_features, seconds = zip(*of_trial, strict=True)
-                self._known[documents.size, each] = Trial(
-                    each, documents.size, round(np.mean(n_features)), scores, sum(seconds)
-                )
+                features = round(np.mean(n_features))
+                yield Trial(each, documents.size, features, scores, sum(seconds))
 
     def _count(self, documents: NDArray[np.intp], group: list[Representation]) -> Any:
         """Return the counts of terms in documents, or their rows if they are vectors."""
