@@ -253,6 +253,8 @@ def index_words(names: list[str]) -> Words:
 
 
 def _read_words(letters: NDArray[np.uint8]) -> Words:
+    letters = letters.view()
+    letters.flags.writeable = False  # as texts are, so that one compiled kernel does for both
     ends = np.array([letters.size])
     words: Words = scan(letters, ends, make_name_alphabet(), empty_words())[-1]
     return words
