@@ -63,7 +63,8 @@ def empty_words(capacity: int = 1 << 12) -> Words:
 
 
 # Loops over tokens unpack tuples of arrays first: otherwise numba counts references to every array
-# of the tuple in each iteration, which costs as much as the work itself.
+# of the tuple in each iteration, which costs as much as the work itself. Counters that kernels are
+# given begin as np.int64(0): for a plain 0 numba compiles the kernel once more.
 
 
 @compiled
@@ -82,7 +83,7 @@ def scan(text, document_ends, alphabet, words):
     counts = np.empty(most, np.int32)
     place = np.empty(0, np.int64)  # the last position in ``tokens`` of each token
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
         words = _reserve(words, n, _LETTERS * (end - begin))
@@ -110,11 +111,11 @@ def find_known(text, document_ends, alphabet, words):
     counts = np.empty(most, np.int32)
     place = np.full(size[0], -1, np.int64)
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n_tokens = _split(text, begin, end, byte, wide, starts, stops, keys)
         row = indptr[document]
-        n_known = 0
+        n_known = np.int64(0)
         for i in range(n_tokens):
             slot = _find(
                 text, starts[i], stops[i], keys[i], byte, letters, known_ends, known_keys, slots
@@ -136,7 +137,7 @@ def tokenize(text, document_ends, alphabet, words):
     indptr = np.zeros(document_ends.size + 1, np.int64)
     tokens = np.empty(_count_most(text.size, document_ends.size), np.int32)
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
         words = _reserve(words, n, _LETTERS * (end - begin))
@@ -155,7 +156,7 @@ def find_tokens(text, document_ends, alphabet, words):
     indptr = np.zeros(document_ends.size + 1, np.int64)
     tokens = np.empty(_count_most(text.size, document_ends.size), np.int32)
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, byte, wide, starts, stops, keys)
         row = indptr[document]
