@@ -6,7 +6,7 @@ A report computes nothing from it. Unknown values are None.
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from math import isfinite, nan
 from pathlib import Path
 from types import NoneType, UnionType
@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from spokeshave.utils.atomic import write_atomic
 
 FORMAT, VERSION = "spokeshave run", 1
+ADDED = "trials", "precision_at_k"  # fields that the first records of the version lack
 
 Numbers: TypeAlias = list[float | None]
 Table: TypeAlias = list[list[float | None]]  # classes x cuts
@@ -333,15 +334,10 @@ def _build(kind: Any, value: Any, where: str) -> Any:
 
 def _build_dataclass(kind: Any, value: Any, where: str) -> Any:
     hints, names = get_type_hints(kind), [each.name for each in fields(kind)]
-    needed = {each.name for each in fields(kind) if not _has_default(each)}
+    needed = set(names) - set(ADDED)
     if not isinstance(value, dict) or not needed <= set(value) <= set(names):
         raise _Mismatch(f"{where} must hold {', '.join(names)}")
     return kind(**{name: _build(hints[name], value[name], f"{where}.{name}") for name in value})
-
-
-def _has_default(each: Field[Any]) -> bool:
-    """Return whether a field may be missing, as in records written before it was added."""
-    return each.default is not MISSING or each.default_factory is not MISSING
 
 
 def _build_union(parts: tuple[Any, ...], value: Any, where: str) -> Any:
