@@ -118,6 +118,17 @@ def test_settings_reach_the_estimator():
     assert (svc.memory, svc.nonzeros_per_document, svc.folder) == ("1GB", 7.5, "here")
 
 
+def test_a_vectorizer_that_is_given_is_the_recipe():
+    given = DocumentVectorizer(ngram_range=(1, 2), n_jobs=-1)
+    found = make_recipe(Settings(), given)
+    assert found is not given
+    assert (found.ngram_range, found.n_jobs) == ((1, 2), None)
+    with pytest.raises(ValueError, match="a model file cannot store a function"):
+        make_recipe(Settings(), DocumentVectorizer(analyzer=str.split))
+    with pytest.raises(ValueError, match="ngram_range must be two whole numbers"):
+        make_recipe(Settings(), DocumentVectorizer(ngram_range=2))
+
+
 def test_the_parts_of_the_record_agree(finished, texts):
     found = finished[0]
     record, names = found.record, ["kind 0", "kind 1", "kind 2"]

@@ -131,7 +131,7 @@ def make_recipe(settings: Settings, vectorizer: DocumentVectorizer | None) -> Do
     """
     if vectorizer is None:
         return DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df)
-    recipe: DocumentVectorizer = clone(vectorizer)
+    recipe: DocumentVectorizer = clone(vectorizer).set_params(n_jobs=None)
     check_vectorizer(recipe)
     require_names(recipe)
     return recipe
