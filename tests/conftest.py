@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +33,9 @@ def rng() -> np.random.Generator:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Call bytes by their argument: compressed ones hold the time, and names must not change."""
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in the sources only: here it takes long, and imports every helper."""
+    return [file for file in (yield) if type(file) is pytest.Module]

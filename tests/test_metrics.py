@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
-from spokeshave import paired_test
+from spokeshave import paired_test, precision_at_k
 from spokeshave.metrics import (
     Counts,
     Placed,
+    RankedLabels,
+    compare,
     count_order,
     count_placed,
     mean_known,
@@ -166,3 +168,55 @@ def test_pairs_that_are_unknown_are_left_out():
 def test_pairs_that_cannot_be_tested(a, b, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         paired_test(a, b, **options)
+
+
+@given(st.integers(1, 8), st.integers(1, 7), st.integers(0, 2**32 - 1), st.data())
+def test_precision_at_k_is_that_of_a_plain_count(n_documents, n_classes, seed, data):
+    rng = np.random.default_rng(seed)
+    truth = rng.random((n_documents, n_classes)) < 0.4
+    scores = rng.integers(-3, 3, truth.shape) / 2  # ties
+    k = data.draw(st.integers(1, n_classes))
+    right = 0
+    for row, true in zip(scores, truth, strict=True):
+        best = sorted(range(n_classes), key=lambda c: (-row[c], c))[:k]
+        right += sum(true[c] for c in best)
+    expected = right / (k * n_documents)
+    assert precision_at_k(truth, scores, k) == pytest.approx(expected)
+    assert precision_at_k(sparse.csr_matrix(truth.astype(int)), scores, k) == precision_at_k(
+        truth, scores, k
+    )
+
+
+def test_precision_at_k_of_ranked_labels_adds_up_over_batches(counted):
+    scores, truth, _ = counted
+    names = ["ash", "oak", "yew"]
+    predicted = RankedLabels(scores > 0.5, scores)
+    whole = compare(truth, predicted, names)
+    assert whole.precision_at_k == {
+        k: pytest.approx(precision_at_k(truth, scores, k)) for k in (1, 3)
+    }
+    parts = [
+        compare(truth[rows], RankedLabels(*(each[rows] for each in predicted)), names)
+        for rows in (slice(0, 30), slice(30, 30), slice(30, 80))
+    ]
+    merged = reduce(lambda one, other: one.merge(other), parts)
+    for one, other in zip(merged, whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+    plain = compare(truth, scores > 0.5, names)
+    assert plain.micro_f1 == whole.micro_f1
+    assert plain.precision_at_k == {}
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "k", "message"),
+    [
+        ([[1, 0]], [[0.1, 0.2]], 3, "k must be between 1 and 2. Got 3 instead"),
+        ([[1, 0]], [[0.1, 0.2]], 0, "k must be between 1 and 2. Got 0 instead"),
+        ([1, 0], [0.1, 0.2], 1, "a column per class. Got shapes"),
+        ([[1, 0]], [[0.1, 0.2, 0.3]], 1, "a column per class. Got shapes"),
+        (np.zeros((0, 2)), np.zeros((0, 2)), 1, "a row per document"),
+    ],
+)
+def test_precision_at_k_of_bad_input_gets_a_sentence(y, scores, k, message):
+    with pytest.raises(ValueError, match=message):
+        precision_at_k(y, scores, k)

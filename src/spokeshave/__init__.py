@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from spokeshave.curves.sparsity import SparsityCurve, sparsity_curve
     from spokeshave.curves.stability import Stability, stability
     from spokeshave.errors import CorpusError, ModelFileError
-    from spokeshave.metrics import PairedTest, paired_test
+    from spokeshave.metrics import PairedTest, paired_test, precision_at_k
     from spokeshave.model.file import load_model, save_model
     from spokeshave.model.model import Explanation, Model
     from spokeshave.ranking.criteria import Ranking, rank_features
     from spokeshave.ranking.pruning import Pruned, prune_features
     from spokeshave.ranking.subsets import rank_subsets
+    from spokeshave.selection.representation import Representation, choose_representation
     from spokeshave.selection.selector import NormalSelector
     from spokeshave.selection.shaved_svc import ShavedSVC
     from spokeshave.shaping.bns import BNSScaler
@@ -58,15 +59,18 @@ _HOMES = {
     "PairedTest": "metrics",
     "Pruned": "ranking.pruning",
     "Ranking": "ranking.criteria",
+    "Representation": "selection.representation",
     "ShapedSVC": "shaping.shaped_svc",
     "ShavedSVC": "selection.shaved_svc",
     "SparsityCurve": "curves.sparsity",
     "Stability": "curves.stability",
     "Tuning": "svm.tuning",
+    "choose_representation": "selection.representation",
     "feature_curve": "curves.feature_curve",
     "learning_curve": "curves.learning_curve",
     "load_model": "model.file",
     "paired_test": "metrics",
+    "precision_at_k": "metrics",
     "prune_features": "ranking.pruning",
     "rank_features": "ranking.criteria",
     "rank_subsets": "ranking.subsets",
@@ -97,16 +101,19 @@ __all__ = [
     "PairedTest",
     "Pruned",
     "Ranking",
+    "Representation",
     "ShapedSVC",
     "ShavedSVC",
     "SparsityCurve",
     "Stability",
     "Tuning",
     "budget_curve",
+    "choose_representation",
     "feature_curve",
     "learning_curve",
     "load_model",
     "paired_test",
+    "precision_at_k",
     "prune_features",
     "rank_features",
     "rank_subsets",

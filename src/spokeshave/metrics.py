@@ -12,6 +12,7 @@ from scipy import sparse, stats
 from spokeshave.kernels.metrics import count_labels, place_cuts, raise_best, sum_up, tally
 
 TOP = 20
+TOP_LABELS = (1, 3, 5)  # the k of precision at k
 LARGEST_SCORE = 1e300  # differences of larger scores overflow
 N_SUMS = 7  # columns that the kernels write for each cut
 
@@ -328,6 +329,10 @@ class Agreement(NamedTuple):
         All documents, and those whose label (or set of labels) is predicted right.
     right, true, predicted : ndarray of int, of shape (n_classes,)
         True positives, documents of the class, and documents predicted to be of it.
+    n_ranked : int
+        Documents whose classes are ranked by score; none if labels alone were predicted.
+    top_right : ndarray of int, of shape (3,)
+        Their true labels among the 1, 3 and 5 classes of highest score.
 
     Examples
     --------
@@ -341,6 +346,17 @@ class Agreement(NamedTuple):
     right: NDArray[np.int64]
     true: NDArray[np.int64]
     predicted: NDArray[np.int64]
+    n_ranked: int = 0
+    top_right: NDArray[np.int64] = np.zeros(len(TOP_LABELS), np.int64)
+
+    @property
+    def precision_at_k(self) -> dict[int, float]:
+        """Precision at each k up to the number of classes, as in the function of that name."""
+        return {
+            k: float(right / (k * self.n_ranked))
+            for k, right in zip(TOP_LABELS, self.top_right, strict=True)
+            if self.n_ranked and k <= self.true.size
+        }
 
     @property
     def accuracy(self) -> float:
@@ -364,19 +380,28 @@ class Agreement(NamedTuple):
         return Agreement(*(a + b for a, b in pairs))
 
 
+class RankedLabels(NamedTuple):
+    """Predictions of a multilabel model: the labels, and the scores that rank them."""
+
+    labels: Any
+    scores: NDArray[np.float64]
+
+
 def compare(y: Any, predicted: Any, names: Sequence[str]) -> Agreement:
     """Compare predicted labels with true ones, or two indicator matrices.
 
-    A true label that is not among ``names`` counts as wrong, whatever is predicted.
+    The second may be `RankedLabels`. A true label that is not among ``names`` counts as wrong,
+    whatever is predicted.
     """
+    if isinstance(predicted, RankedLabels):
+        found = compare(y, predicted.labels, names)
+        right = _count_top_labels(_find_true(y), predicted.scores, max(TOP_LABELS))
+        return found._replace(n_ranked=y.shape[0], top_right=right[np.subtract(TOP_LABELS, 1)])
     if y.ndim == 2:
-        truth, found = (
-            (table.toarray() if sparse.issparse(table) else np.asarray(table)) != 0
-            for table in (y, predicted)
-        )
-        tables = truth & found, truth, found
+        truth, found_labels = _find_true(y), _find_true(predicted)
+        tables = truth & found_labels, truth, found_labels
         counts = (table.sum(axis=0, dtype=np.int64) for table in tables)
-        return Agreement(len(truth), int((truth == found).all(axis=1).sum()), *counts)
+        return Agreement(len(truth), int((truth == found_labels).all(axis=1).sum()), *counts)
     number = {name: k for k, name in enumerate(names)}
     true, guessed = (
         np.array([number.get(label, -1) for label in labels.tolist()], np.int64)
@@ -385,3 +410,53 @@ def compare(y: Any, predicted: Any, names: Sequence[str]) -> Agreement:
     right = true[(true == guessed) & (true >= 0)]
     counts = (np.bincount(of[of >= 0], minlength=len(names)) for of in (right, true, guessed))
     return Agreement(true.size, right.size, *counts)
+
+
+def precision_at_k(y: Any, scores: ArrayLike, k: int = 5) -> float:
+    """Return the share of true labels among the k classes of highest score, over all documents.
+
+    Parameters
+    ----------
+    y : {array-like, sparse matrix} of shape (n_documents, n_classes)
+        A column of zeros and ones per class.
+    scores : array-like of shape (n_documents, n_classes)
+        The score of each class; of equal scores the first class counts.
+    k : int, default=5
+        The number of classes, at most ``n_classes``. A document with fewer labels than that has a
+        precision below one.
+
+    Returns
+    -------
+    precision : float
+
+    Examples
+    --------
+    >>> precision_at_k([[1, 0, 1], [0, 1, 0]], [[0.9, 0.5, 0.1], [0.2, 0.7, 0.3]], k=2)
+    0.5
+    """
+    truth, found = _find_true(y), np.asarray(scores, float)
+    if truth.ndim != 2 or truth.shape != found.shape or not len(truth):
+        raise ValueError(
+            "y and scores must have a row per document and a column per class. "
+            f"Got shapes {truth.shape} and {found.shape} instead."
+        )
+    if not 1 <= k <= truth.shape[1]:
+        raise ValueError(f"k must be between 1 and {truth.shape[1]}. Got {k} instead.")
+    return float(_count_top_labels(truth, found, k)[-1] / (k * len(truth)))
+
+
+def _find_true(y: Any) -> NDArray[np.bool_]:
+    return np.asarray(np.asarray(y.toarray() if sparse.issparse(y) else y) != 0)
+
+
+def _count_top_labels(
+    truth: NDArray[np.bool_], scores: NDArray[np.float64], n: int
+) -> NDArray[np.int64]:
+    """Return how many labels among the 1, 2, ..., n classes of highest score are true."""
+    rows, left = np.arange(len(truth)), scores.copy()
+    right = np.zeros(n, np.int64)
+    for rank in range(min(n, truth.shape[1])):
+        best = left.argmax(axis=1)
+        right[rank] = truth[rows, best].sum()
+        left[rows, best] = -np.inf
+    return np.cumsum(right)

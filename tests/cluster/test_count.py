@@ -19,9 +19,9 @@ from spokeshave.cluster.count import (
     FREQUENCY,
     WORD,
     count_part,
+    fit_vectorizer,
     limit_words,
     list_words,
-    make_vectorizer,
     make_words,
     measure_words,
     merge_words,
@@ -97,7 +97,7 @@ def test_a_vocabulary_of_buckets_is_that_of_all_texts(options):
     pruned = [prune_words(bucket, recipe, len(texts)) for bucket in buckets]
     if recipe.max_features is not None:
         pruned = [limit_words(pruned, recipe)]
-    found = make_vectorizer(pruned, recipe, len(texts))
+    found = fit_vectorizer(pruned, recipe, len(texts))
     expected = DocumentVectorizer(**options, stop_words=["word3", "word9"])
     X = expected.fit_transform(texts)
     assert found.vocabulary_ == expected.vocabulary_

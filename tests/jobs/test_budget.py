@@ -88,7 +88,7 @@ def test_the_model_is_that_of_the_estimator(finished, folder, more_texts):
     svc = BudgetedSVC(
         "8GB",
         estimator=DualLinearSVC(loss="squared_hinge", prior="bns", prior_strength=0.5),
-        vectorizer=DocumentVectorizer(weighting="tfidf"),
+        vectorizer=DocumentVectorizer(weighting="tfidf", sublinear_tf=True),
         nonzeros_per_document=6,
         random_state=0,
     ).fit_files(folder / "trees.csv")

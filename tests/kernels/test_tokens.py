@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,6 +89,14 @@ def test_a_long_run_of_unspaced_characters_fits():
     indptr, _, counts, _ = scan(*encode([text, text]), alphabets.make_alphabet(), empty_words())
     assert indptr.tolist() == [0, 2, 4]
     assert counts.tolist() == [1000, 999, 1000, 999]
+
+
+@pytest.mark.parametrize("kernel", [scan, tokenize])
+def test_distinct_unspaced_characters_fit(kernel):
+    texts = ["".join(map(chr, range(0x4E00 + 50 * n, 0x4E00 + 50 * (n + 1)))) for n in range(20)]
+    *_, words = kernel(*encode(texts), alphabets.make_alphabet(), empty_words(16))
+    expected = [part for text in texts for part in [*text, *map("".join, pairwise(text))]]
+    assert spell(words) == expected
 
 
 def test_alphabet_is_that_of_str_isalnum():

@@ -442,6 +442,19 @@ def test_models_are_side_by_side(open_page):
     assert page.list_texts("#judged-rows tr:first-child td") == [".879", ".881", "−.002"]
 
 
+def test_ranked_labels_have_rows_of_their_own(open_page):
+    record = make_record()
+    tops = {"1": 0.9, "3": 0.5}
+    models = {
+        name: replace(each, judgement=replace(each.judgement, precision_at_k=tops))
+        for name in ("model", "full_model")
+        for each in [getattr(record, name)]
+    }
+    page = open_page(render_report(replace(record, **models)))
+    rows = page.list_texts("#models-rows tr")
+    assert rows[3:5] == ["Precision at 1.900.900=", "Precision at 3.500.500="]
+
+
 def test_shapes_follow_their_choices(open_page):
     page = open_page(render("full"))
     record = make_record()

@@ -21,7 +21,7 @@ from spokeshave import (
     feature_curve,
     rank_features,
 )
-from spokeshave.selection.shaved_svc import LOWEST_F1
+from spokeshave.selection.thresholds import LOWEST_F1, count_steps, tune_thresholds
 from spokeshave.svm.calibration import fit_sigmoids
 from spokeshave.svm.solver import solve
 from spokeshave.utils.validation import binarize, check_targets
@@ -132,22 +132,46 @@ def test_attributes_agree_with_one_another(kind, final):
     assert not hasattr(model, "choice_")
 
 
+def score_by_folds(X, y, cut, **options):
+    """Return the scores of documents by models of the other folds, and the indicator."""
+    _, indicator = binarize(check_targets(y))
+    scores = np.empty(indicator.shape)
+    splitter = KFold(3) if np.ndim(y) == 2 else StratifiedKFold(3)
+    for one, other in splitter.split(X, y):
+        part = shave(X[one], y[one], n_features=cut, thresholds="zero", **options)
+        scores[other] = part.decision_function(X[other]).reshape(len(other), -1)
+    return scores, indicator
+
+
 @KINDS_OF_TARGETS
 @pytest.mark.parametrize("final", FINALS)
 @pytest.mark.parametrize("thresholds", ["auto", "best_f1", "zero"])
-def test_thresholds_are_those_of_the_final_model_in_folds(kind, final, thresholds):
+def test_thresholds_are_those_of_the_scores_of_all_folds(kind, final, thresholds):
     X, y = make_targets(kind)
     model = shave(X, y, n_features=0.4, final=final, thresholds=thresholds)
     without = shave(X, y, n_features=0.4, final=final, thresholds="zero")
-    curve = feature_curve(
-        X, y, cv=3, method=final, estimator=DualLinearSVC(**TIGHT), cuts=[0.4], random_state=0
-    )
+    expected = np.zeros(len(model.coef_))
     is_found = thresholds == "best_f1" or (thresholds == "auto" and kind == "multilabel")
-    expected = curve.thresholds[:, 0] if is_found else np.zeros(len(model.coef_))
-    np.testing.assert_array_equal(model.thresholds_, expected)
-    np.testing.assert_allclose(model.intercept_, without.intercept_ - expected)
+    if is_found:
+        scores, indicator = score_by_folds(X, y, 0.4, final=final)
+        columns = zip(scores.T, indicator.toarray().T > 0, strict=True)
+        expected = tune_thresholds([count_steps(*column) for column in columns], "macro")
+    np.testing.assert_allclose(model.thresholds_, expected, atol=1e-3)
+    np.testing.assert_allclose(model.intercept_, without.intercept_ - model.thresholds_)
     np.testing.assert_array_equal(model.coef_, without.coef_)
     assert np.abs(expected).max() > 0.01 or not is_found
+
+
+@pytest.mark.parametrize("given", [0.4, "auto", "choice"])
+def test_the_micro_average_has_one_threshold_for_all_classes(given):
+    X, y = make_targets("multilabel")
+    options = {"cuts": CUTS, "average": "micro"}
+    if given == "choice":
+        given = shave(X, y, **options).choice_
+        options = {}
+    thresholds = shave(X, y, n_features=given, **options).thresholds_
+    assert thresholds[0] != 0
+    np.testing.assert_array_equal(thresholds, thresholds[0])
 
 
 @pytest.mark.parametrize("final", FINALS)
@@ -162,10 +186,11 @@ def test_folds_that_chose_the_cut_give_the_thresholds_of_folds_trained_anew(fina
 
 
 @pytest.mark.parametrize("method", ["mask", "warm"])
-def test_thresholds_of_a_curve_of_the_same_method_are_taken_from_it(method):
+def test_thresholds_do_not_depend_on_how_the_cut_was_given(method):
     X, y = make_targets("multilabel")
     model = shave(X, y, method=method, final=method, cuts=CUTS)
-    np.testing.assert_array_equal(model.thresholds_, model.choice_.thresholds)
+    again = shave(X, y, n_features=model.choice_, final=method)
+    np.testing.assert_array_equal(model.thresholds_, again.thresholds_)
     assert model.thresholds_.any()
 
 
@@ -204,7 +229,6 @@ def test_each_class_may_choose_for_itself():
     for k, cut in enumerate(choice.cut):
         alone = shave(X, y, n_features=float(cut), final="exact")
         np.testing.assert_array_equal(model.coef_[k], alone.coef_[k])
-        assert model.thresholds_[k] == pytest.approx(alone.thresholds_[k], abs=1e-3)
 
 
 @pytest.mark.parametrize("average", ["macro", None])
@@ -454,14 +478,8 @@ def test_sigmoids_are_those_of_scores_that_folds_give_their_test_documents(kind,
     estimator = DualLinearSVC(**TIGHT, probability=True)
     model = shave(X, y, estimator=estimator, n_features=n_features, cuts=CUTS)
     cut = model.choice_ if n_features == "auto" else n_features
-    _, indicator = binarize(check_targets(y))
-    scores = np.empty(indicator.shape)
-    splitter = KFold(3) if kind == "multilabel" else StratifiedKFold(3)
-    for one, other in splitter.split(X, y):
-        part = shave(X[one], y[one], n_features=cut, thresholds="zero")
-        scores[other] = part.decision_function(X[other]).reshape(len(other), -1)
-    scores -= model.thresholds_
-    expected = fit_sigmoids(scores, indicator, np.ones(len(scores)))
+    scores, indicator = score_by_folds(X, y, cut)
+    expected = fit_sigmoids(scores - model.thresholds_, indicator, np.ones(len(scores)))
     np.testing.assert_allclose(model.calibration_, expected, rtol=1e-3, atol=1e-3)
 
 
@@ -546,7 +564,7 @@ def test_probabilities_of_an_earlier_fit_are_forgotten():
     assert not hasattr(model, "calibration_")
 
 
-def test_the_threshold_of_a_class_that_is_hardly_found_stays_at_zero():
+def test_a_class_that_is_hardly_found_is_not_predicted_everywhere():
     X, _ = make_text(3, n=900)
     rng = np.random.default_rng(0)
     hopeless, easy = np.zeros(900, int), (X[:, 0].toarray().ravel() > 0).astype(int)
@@ -555,8 +573,6 @@ def test_the_threshold_of_a_class_that_is_hardly_found_stays_at_zero():
     model = ShavedSVC(n_features=0.5, cv=3, random_state=0).fit(X, y)
     found = feature_curve(X, y, cv=3, method="warm", cuts=(0.5,), random_state=0)
     assert found.best_f1[1, 0] < LOWEST_F1 < found.best_f1[0, 0]
-    assert model.thresholds_[1] == 0
-    assert model.thresholds_[0] == found.thresholds[0, 0]
     assert model.predict(X)[:, 1].mean() < 0.1
 
 

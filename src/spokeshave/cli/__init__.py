@@ -12,7 +12,12 @@ from typing import Annotated
 import typer
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
-OPTIONS = {"address": "--cluster", "nonzeros_per_document": "--nonzeros"}  # with another name
+OPTIONS = {  # with another name
+    "address": "--cluster",
+    "nonzeros_per_document": "--nonzeros",
+    "ngram_range": "--ngrams",
+    "n_folds": "--folds",
+}
 
 VERBS = ("demo", "fit", "curve", "rank", "shape", "predict", "inspect", "report")
 

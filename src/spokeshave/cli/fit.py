@@ -12,7 +12,7 @@ from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
 from spokeshave.cli.reading import Loaded, ReadOptions, describe_command, read_documents
 from spokeshave.cli.results import choose_prefix, report_run, write_results
-from spokeshave.cli.settings import make_settings, parse_limits, refuse_curve_options
+from spokeshave.cli.settings import make_settings, parse_limits, refuse_curve_options, refuse_search
 
 if TYPE_CHECKING:
     from spokeshave.jobs.fit import JobResult
@@ -36,14 +36,24 @@ def fit(
     method: options.Method = "mask",
     by: options.By = "normal",
     cuts: options.Cuts = "paper",
-    C: options.Cost = "1",
-    loss: options.Loss = "squared_hinge",
-    prior: options.Prior = "auto",
-    prior_strength: options.PriorStrength = 0.5,
+    effort: options.Effort = None,
+    analyzer: options.Analyzer = None,
+    ngrams: options.Ngrams = None,
+    weighting: options.Weighting = None,
+    min_df: options.MinDf = None,
+    prior: options.Prior = None,
+    prior_strength: options.PriorStrength = None,
+    loss: options.Loss = None,
+    C: options.Cost = None,
+    class_weight: options.ClassWeight = None,
+    stop_words: options.StopWords = None,
+    max_df: options.MaxDf = None,
+    max_features: options.MaxFeatures = None,
+    no_markup: options.NoMarkup = False,
     measure: options.Measure = None,
+    folds: options.Folds = 5,
+    shared_words: options.SharedWords = False,
     tolerance: options.Tolerance = None,
-    weighting: options.Weighting = "tfidf",
-    min_df: options.MinDf = 2,
     stability: options.Stability = False,
     memory: options.Memory = None,
     nonzeros: options.Nonzeros = None,
@@ -60,10 +70,10 @@ def fit(
 ) -> None:
     """Find the smallest model that is as good as the best, and write it.
 
-    Measures quality at every cut by cross-validation, chooses the smallest cut within one standard
-    error of the best, and trains the final model on the features it keeps. Writes the model, the
-    record of the run, and a report to open in a browser. With --memory, trains on all documents in
-    limited memory. With --cluster, runs on the workers of a Dask cluster.
+    Chooses the terms of the texts, their weighting, the prior and C by cross-validation, measures
+    quality at every cut, and keeps the fewest features that are as good as the best. Writes the
+    model, the record of the run, and a report to open in a browser. With --memory, trains on all
+    documents in limited memory. With --cluster, runs on the workers of a Dask cluster.
 
     Example: spokeshave fit tickets.csv --text body --label queue
     """
@@ -72,15 +82,25 @@ def fit(
         method=method,
         by=by,
         cuts=cuts,
-        C=C,
-        loss=loss,
-        prior=prior,
-        prior_strength=prior_strength,
-        measure=measure,
-        tolerance=tolerance,
-        hold_out=hold_out,
+        effort=effort or ("normal" if memory is None and cluster is None else "quick"),
+        analyzer=analyzer,
+        ngram_range=ngrams,
         weighting=weighting,
         min_df=min_df,
+        prior=prior,
+        prior_strength=prior_strength,
+        loss=loss,
+        C=C,
+        class_weight=class_weight,
+        stop_words=stop_words,
+        max_df=max_df,
+        max_features=max_features,
+        strip_markup=not no_markup,
+        measure=measure,
+        n_folds=folds,
+        shared_words=shared_words,
+        tolerance=tolerance,
+        hold_out=hold_out,
         with_stability=stability,
         seed=seed,
         n_jobs=n_jobs,
@@ -107,6 +127,7 @@ def _run(
         import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
 
         check_parts(reading, work)
+        refuse_search(settings, "--cluster")
         limits = parse_limits(memory, nonzeros)
         if nonzeros is not None:
             refuse_curve_options(settings, "--nonzeros")

@@ -14,7 +14,11 @@ CRITERIA = (
 )
 AGAINST = ("features", "sparsity")
 MEASURES = ("macro_f1", "micro_f1", "accuracy", "best_f1", "f1", "auc", "precision_at_20")
-WEIGHTINGS = ("binary", "counts", "tfidf")
+ANALYZERS = ("word", "char", "char_wb")
+WEIGHTINGS = ("binary", "counts", "tfidf", "sublinear")
+CLASS_WEIGHTS = ("none", "balanced")
+STOP_WORDS = ("none", "english")
+EFFORTS = ("quick", "normal", "thorough")
 LOSSES = ("hinge", "squared_hinge")
 PRIORS = ("auto", "none", "bns")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "svmlight", "arff", "folders", "reuters")
@@ -23,6 +27,7 @@ WRITTEN = ("csv", "tsv", "jsonl", "parquet")
 SCORES = ("none", "best", "all")
 # Panels of the help.
 DOCUMENTS, JOB, BUDGET, OUTPUT = "Documents", "Job", "Budget", "Output"
+REPRESENTATION = "Representation"  # fit chooses each that is not given by cross-validation
 CLUSTER = "Cluster"
 
 Source = Annotated[
@@ -147,32 +152,112 @@ Against = Annotated[
     ),
 ]
 Cost = Annotated[
-    str,
+    str | None,
     typer.Option(
         *("--C", "-C"),
         help="Cost of a training error, or 'auto' to choose it by cross-validation.",
-        rich_help_panel=JOB,
+        rich_help_panel=REPRESENTATION,
     ),
 ]
 Loss = Annotated[
-    str,
+    str | None,
     typer.Option(
         help="Loss of a training error: hinge or squared_hinge.",
         autocompletion=lambda: list(LOSSES),
-        rich_help_panel=JOB,
+        rich_help_panel=REPRESENTATION,
     ),
 ]
 Prior = Annotated[
-    str,
+    str | None,
     typer.Option(
         help="Prior of the weights: none; bns, which prefers features that separate the class; or "
         "auto, which is bns for texts.",
         autocompletion=lambda: list(PRIORS),
-        rich_help_panel=JOB,
+        rich_help_panel=REPRESENTATION,
     ),
 ]
 PriorStrength = Annotated[
-    float, typer.Option(help="Strength of the prior; 0 is none.", rich_help_panel=JOB)
+    float | None,
+    typer.Option(help="Strength of the prior; 0 is none.", rich_help_panel=REPRESENTATION),
+]
+Effort = Annotated[
+    str | None,
+    typer.Option(
+        help="How much to search for the best representation: quick (not at all), normal or "
+        "thorough. [default: normal; quick with --memory or --cluster]",
+        autocompletion=lambda: list(EFFORTS),
+        rich_help_panel=REPRESENTATION,
+    ),
+]
+Analyzer = Annotated[
+    str | None,
+    typer.Option(
+        help="Terms of a text: word, char, or char_wb (characters within words).",
+        autocompletion=lambda: list(ANALYZERS),
+        rich_help_panel=REPRESENTATION,
+    ),
+]
+Ngrams = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N-M",
+        help="Words or characters of a term, such as 1-2 for words and pairs of them.",
+        rich_help_panel=REPRESENTATION,
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost of the classes: none, or balanced, by which errors on rare classes cost more.",
+        autocompletion=lambda: list(CLASS_WEIGHTS),
+        rich_help_panel=JOB,
+    ),
+]
+StopWords = Annotated[
+    str | None,
+    typer.Option(
+        help="Words to ignore: none or english.",
+        autocompletion=lambda: list(STOP_WORDS),
+        rich_help_panel=DOCUMENTS,
+    ),
+]
+MaxDf = Annotated[
+    str | None,
+    typer.Option(
+        help="Ignore terms that are in more documents than this: a count, or a share such as 0.5.",
+        rich_help_panel=DOCUMENTS,
+    ),
+]
+MaxFeatures = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="INT",
+        help="Keep only so many terms, the most frequent ones.",
+        rich_help_panel=DOCUMENTS,
+    ),
+]
+NoMarkup = Annotated[
+    bool,
+    typer.Option(
+        "--no-markup",
+        help="The texts have no markup: leave tags and entities as they are.",
+        rich_help_panel=DOCUMENTS,
+    ),
+]
+SharedWords = Annotated[
+    bool,
+    typer.Option(
+        "--shared-words",
+        help="All classes keep the same features, instead of each its own.",
+        rich_help_panel=JOB,
+    ),
+]
+Folds = Annotated[
+    int,
+    typer.Option(
+        min=2, metavar="INT", help="Number of folds of the cross-validation.", rich_help_panel=JOB
+    ),
 ]
 FixedCost = Annotated[
     float, typer.Option("--C", "-C", help="Cost of a training error.", rich_help_panel=JOB)
@@ -195,20 +280,21 @@ Tolerance = Annotated[
     ),
 ]
 Weighting = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="Value of a word in a document: binary, counts or tfidf.",
+        help="Value of a term in a document: binary, counts, tfidf, or sublinear, which is tfidf "
+        "with the logarithm of counts.",
         autocompletion=lambda: list(WEIGHTINGS),
-        rich_help_panel=JOB,
+        rich_help_panel=REPRESENTATION,
     ),
 ]
 MinDf = Annotated[
-    int,
+    int | None,
     typer.Option(
         min=1,
         metavar="INT",
-        help="Ignore words that are in fewer documents than this.",
-        rich_help_panel=JOB,
+        help="Ignore terms that are in fewer documents than this.",
+        rich_help_panel=REPRESENTATION,
     ),
 ]
 Stability = Annotated[

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spokeshave.jobs.record import RunRecord, ShapeRecord
 
 N_CLASSES = 30  # listed on a terminal; the report has all
+N_TRIALS = 3
 N_WORDS = 5
 N_SHAPES = 12  # listed on a terminal; the report has more
 N_VALUES = 5
@@ -96,7 +97,7 @@ def report_run(finished: JobResult, written: dict[str, Path], printer: Printer) 
 def emit_run(record: RunRecord, written: dict[str, Path], printer: Printer) -> None:
     """Print the main results as one JSON object; the record has all of them."""
     found = asdict(record)
-    names = ("headline", "data", "settings", "choice", "cuts", "model", "full_model")
+    names = ("headline", "data", "settings", "trials", "choice", "cuts", "model", "full_model")
     printer.emit(
         {
             **{name: found[name] for name in names},
@@ -115,12 +116,37 @@ def show_run(record: RunRecord, printer: Printer) -> None:
             f"{data.n_documents:,} documents, {len(record.classes):,} classes, "
             f"{data.n_features:,} {data.unit}, {data.per_document:.0f} of them in a document"
         )
+        show_trials(record, printer)
         show_curve(record, printer)
         printer.say()
     printer.say(record.headline.replace("±", glyphs.plus_minus), style="bold")
     show_judgements(record, printer)
     show_words(record, printer)
     show_shapes(record, printer)
+
+
+def show_trials(record: RunRecord, printer: Printer) -> None:
+    """Print the trials of the last round of the choice of a representation, the best first."""
+    if not record.trials:
+        return
+    most = max(trial.n_documents for trial in record.trials)
+    last = [trial for trial in record.trials if trial.n_documents == most]
+    rows = [
+        [
+            trial.terms,
+            trial.weighting,
+            f"{trial.prior_strength:g}",
+            trial.loss,
+            f"{trial.C:g}",
+            f"{trial.score:.3f}",
+            f"{trial.error:.3f}",
+        ]
+        for trial in sorted(last, key=lambda trial: -trial.score)[:N_TRIALS]
+    ]
+    printer.say()
+    printer.say(f"{len(record.trials):,} representations tried by cross-validation; the best:")
+    heads = ["terms", "value", "prior", "loss", "C", "score", "error"]
+    printer.tabulate(heads, rows, n_left=2)
 
 
 def show_curve(record: RunRecord, printer: Printer) -> None:
@@ -156,6 +182,7 @@ def show_judgements(record: RunRecord, printer: Printer) -> None:
         [
             model.made_by,
             *(f"{value:.3f}" for value in (found.accuracy, found.macro_f1, found.micro_f1)),
+            *(f"{value:.3f}" for value in found.precision_at_k.values()),
             f"{model.n_features:,}",
             f"{model.n_weights:,}",
         ]
@@ -165,9 +192,8 @@ def show_judgements(record: RunRecord, printer: Printer) -> None:
     if rows and (judged := record.model.judgement) is not None:
         printer.say()
         printer.say(f"tested on {judged.n_documents:,} documents: {judged.judged_on}")
-        printer.tabulate(
-            ["", "accuracy", "macro-F1", "micro-F1", record.data.unit, "weights"], rows
-        )
+        measures = ["accuracy", "macro-F1", "micro-F1", *(f"P@{k}" for k in judged.precision_at_k)]
+        printer.tabulate(["", *measures, record.data.unit, "weights"], rows)
 
 
 def show_words(record: RunRecord, printer: Printer) -> None:

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli.options import (
     AGAINST,
+    ANALYZERS,
+    CLASS_WEIGHTS,
     CRITERIA,
+    EFFORTS,
     LOSSES,
     MEASURES,
     METHODS,
     PRIORS,
+    STOP_WORDS,
     WEIGHTINGS,
 )
 
@@ -23,7 +27,15 @@ OF_A_CURVE = {
     "--cuts": "cuts",
     "--measure": "measure",
     "--stability": "with_stability",
+    "--shared-words": "shared_words",
+    "--folds": "n_folds",
 }
+CHARACTERS = (2, 5)  # of a term of characters, by default
+# Settings that fit chooses by cross-validation if no option gives them.
+SEARCHED = (
+    *("analyzer", "ngram_range", "weighting", "min_df"),
+    *("prior", "prior_strength", "loss", "C"),
+)
 
 
 def make_settings(
@@ -33,14 +45,18 @@ def make_settings(
     from spokeshave.jobs.settings import Settings
 
     is_sparsity = check_choice("--against", against, AGAINST) == "sparsity"
+    given = {name: value for name, value in others.items() if value is not None}
     settings = {name: CHECKS[name](value) if name in CHECKS else value
-                for name, value in others.items()}  # fmt: skip
+                for name, value in given.items()}  # fmt: skip
     if method is not None:
         settings["methods"] = split_choices("--method", method, METHODS)
     if is_sparsity and "rfe" in settings.get("methods", ()):
         raise ValueError("--against sparsity goes with every --method but rfe. Try warm instead.")
     parse = parse_sparsities if is_sparsity else parse_cuts
-    return Settings(cuts=parse(cuts), against=against, **settings)
+    if "ngram_range" not in given and settings.get("analyzer", "word") != "word":
+        settings["ngram_range"] = CHARACTERS
+    fixed = tuple(name for name in SEARCHED if name in given)
+    return Settings(cuts=parse(cuts), against=against, fixed=fixed, **settings)
 
 
 def refuse_curve_options(settings: Settings, option: str) -> None:
@@ -50,8 +66,18 @@ def refuse_curve_options(settings: Settings, option: str) -> None:
     for name, attribute in OF_A_CURVE.items():
         if getattr(settings, attribute) != getattr(Settings(), attribute):
             raise ValueError(f"{name} does not apply with {option}. Leave it out.")
+    refuse_search(settings, option)
     if settings.C == "auto":
         raise ValueError(f"--C must be a number with {option}. Got 'auto' instead.")
+
+
+def refuse_search(settings: Settings, option: str) -> None:
+    """Raise if a search is asked for beside an option that leaves no documents in memory."""
+    if settings.effort != "quick":
+        raise ValueError(
+            f"--effort must be quick with {option}. Got {settings.effort} instead; search on a "
+            "sample of the documents first, and give the options that it chooses."
+        )
 
 
 def parse_limits(memory: str | None, nonzeros: float | None) -> dict[str, Any]:
@@ -78,9 +104,9 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-def check_tolerance(tolerance: float | None) -> float | None:
-    """Return a tolerance, None for the default, or raise."""
-    if tolerance is not None and not 0 <= tolerance < 1:
+def check_tolerance(tolerance: float) -> float:
+    """Return a tolerance, or raise."""
+    if not 0 <= tolerance < 1:
         raise ValueError(f"--tolerance must be from 0 to below 1. Got {tolerance:g} instead.")
     return tolerance
 
@@ -194,9 +220,44 @@ def parse_cost(value: str | float) -> float | str:
     return number
 
 
-def parse_prior(value: str) -> str | None:
-    """Return the prior of the weights, None for "none"."""
-    return None if check_choice("--prior", value, PRIORS) == "none" else value
+def parse_none(option: str, value: str, choices: tuple[str, ...]) -> str | None:
+    """Return one of the choices, None for "none"."""
+    return None if check_choice(option, value, choices) == "none" else value
+
+
+def parse_ngrams(value: str) -> tuple[int, int]:
+    """Return the smallest and the largest number of words or characters of a term.
+
+    Examples
+    --------
+    >>> parse_ngrams("1-2"), parse_ngrams("3")
+    ((1, 2), (3, 3))
+    """
+    first, _, last = value.partition("-")
+    cells = first.strip(), (last or first).strip()
+    if all(cell.isdecimal() for cell in cells) and 1 <= int(cells[0]) <= int(cells[1]):
+        return int(cells[0]), int(cells[1])
+    raise ValueError(f"--ngrams must be a range such as 1-2 or 2-5. Got {value!r} instead.")
+
+
+def parse_frequency(value: str) -> float:
+    """Return a number of documents, or a share of them.
+
+    Examples
+    --------
+    >>> parse_frequency("100"), parse_frequency("0.5")
+    (100, 0.5)
+    """
+    try:
+        found = int(value) if value.isdecimal() else float(value)
+    except ValueError:
+        found = -1
+    if found >= 1 if isinstance(found, int) else 0 <= found <= 1:
+        return found
+    raise ValueError(
+        "--max-df must be a number of documents, or a share of them from 0.0 to 1.0. "
+        f"Got {value!r} instead."
+    )
 
 
 def check_strength(value: float) -> float:
@@ -210,11 +271,17 @@ CHECKS: dict[str, Any] = {
     "by": lambda value: check_choice("--by", value, CRITERIA),
     "C": parse_cost,
     "loss": lambda value: check_choice("--loss", value, LOSSES),
-    "prior": parse_prior,
+    "prior": lambda value: parse_none("--prior", value, PRIORS),
     "prior_strength": check_strength,
-    "measure": lambda value: value and check_choice("--measure", value, MEASURES),
+    "measure": lambda value: check_choice("--measure", value, MEASURES),
     "tolerance": check_tolerance,
     "hold_out": check_share,
+    "effort": lambda value: check_choice("--effort", value, EFFORTS),
+    "analyzer": lambda value: check_choice("--analyzer", value, ANALYZERS),
+    "ngram_range": parse_ngrams,
+    "class_weight": lambda value: parse_none("--class-weight", value, CLASS_WEIGHTS),
+    "stop_words": lambda value: parse_none("--stop-words", value, STOP_WORDS),
+    "max_df": parse_frequency,
     "weighting": lambda value: check_choice("--weighting", value, WEIGHTINGS),
     "n_jobs": check_jobs,
     "seed": check_seed,

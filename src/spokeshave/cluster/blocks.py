@@ -18,7 +18,7 @@ from spokeshave.budget.row_batches import Batch, Classes, join_batches, to_offse
 from spokeshave.cluster.client import submit
 from spokeshave.cluster.count import (
     count_parts,
-    make_vectorizer,
+    fit_vectorizer,
     prune_vocabulary,
     require_portable,
 )
@@ -210,7 +210,7 @@ def spread_documents(
     elif found.kind.is_text:
         words = prune_vocabulary(client, counted, recipe)
         names, n_features = counted.names, words.n_kept
-        fitted = submit(client, make_vectorizer, words.buckets, recipe, total.n_documents)
+        fitted = submit(client, fit_vectorizer, words.buckets, recipe, total.n_documents)
     else:
         names, fitted, n_features = counted.names, None, total.n_features
     is_multilabel = found.kind.is_multilabel

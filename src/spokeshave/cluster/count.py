@@ -283,7 +283,7 @@ def measure_words(bucket: PrunedWords) -> tuple[int, int, int]:
     return bucket.n_words, bucket.kept.height, int(bucket.kept[FREQUENCY].sum())
 
 
-def make_vectorizer(
+def fit_vectorizer(
     buckets: list[PrunedWords], vectorizer: DocumentVectorizer, n_documents: int
 ) -> DocumentVectorizer:
     """Return a vectorizer with the vocabulary of all buckets."""

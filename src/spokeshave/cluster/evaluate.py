@@ -14,7 +14,7 @@ from spokeshave.cluster.client import Report, collect, submit
 from spokeshave.cluster.parts import Kind, Parts, Reading, Side
 from spokeshave.corpus.documents import Fingerprint, compute_fingerprint, join_fingerprints
 from spokeshave.jobs.dataset import choose_held, make_test_targets
-from spokeshave.jobs.summary import compare_batches, predict_batch, widen
+from spokeshave.jobs.summary import compare_batches, predict_batch, predict_ranked, widen
 from spokeshave.metrics import Agreement
 from spokeshave.model.file import unpack_model
 from spokeshave.svm.estimator import DualLinearSVC
@@ -119,5 +119,5 @@ def evaluate_part(
 
 def _predict_full(full: DualLinearSVC, vectorizer: DocumentVectorizer | None, batch: Any) -> Any:
     if vectorizer is not None:
-        return full.predict(vectorizer.transform(batch.texts))
-    return full.predict(normalize(widen(batch.X, full.n_features_in_)))
+        return predict_ranked(full, vectorizer.transform(batch.texts))
+    return predict_ranked(full, normalize(widen(batch.X, full.n_features_in_)))

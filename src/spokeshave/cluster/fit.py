@@ -24,7 +24,7 @@ from spokeshave.cluster.count import (
     Counted,
     Vocabulary,
     count_parts,
-    make_vectorizer,
+    fit_vectorizer,
     prune_vocabulary,
 )
 from spokeshave.cluster.evaluate import (
@@ -276,7 +276,7 @@ class _Job:
         client, info, vectorizer = self.client, columns.info, None
         if columns.words is not None:
             buckets, n = columns.words.buckets, info.n_documents
-            vectorizer = submit(client, make_vectorizer, buckets, self.recipe, n)
+            vectorizer = submit(client, fit_vectorizer, buckets, self.recipe, n)
         self.watch.begin("making rows")
         ranges = plan_blocks(self.counted.parts)
         blocks = spread_rows(client, self.train, self.sides, ranges, vectorizer, info.names)

@@ -20,7 +20,7 @@ from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
 from spokeshave.jobs.dataset import DatasetInfo
-from spokeshave.jobs.fit import JobResult, make_svm
+from spokeshave.jobs.fit import JobResult, make_svm, make_vectorizer
 from spokeshave.jobs.record import EvaluationRecord, ModelRecord, RunRecord, WordsRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import (
@@ -129,9 +129,8 @@ def make_recipe(settings: Settings, vectorizer: DocumentVectorizer | None) -> Do
 
     This is where jobs in a budget and on a cluster get it from.
     """
-    if vectorizer is None:
-        return DocumentVectorizer(weighting=settings.weighting, min_df=settings.min_df)
-    recipe: DocumentVectorizer = clone(vectorizer).set_params(n_jobs=None)
+    given = make_vectorizer(settings) if vectorizer is None else vectorizer
+    recipe: DocumentVectorizer = clone(given).set_params(n_jobs=None)  # a worker has one thread
     check_vectorizer(recipe)
     require_names(recipe)
     return recipe

@@ -24,7 +24,6 @@ from spokeshave.corpus.documents import (
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.validation import check_documents
 
-N_FOLDS = 5
 OTHER_KIND = "The test documents must be texts or vectors, like the training documents."
 OTHER_LABELS = (
     "The test documents must have one label each, or several each, like the training documents."
@@ -84,10 +83,9 @@ class DatasetInfo:
             return np.arange(len(self.names))
         return np.array(self.names)[-1 if len(self.names) == 2 else 0 :]
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds: five, or the number of documents of the largest class."""
-        n_folds = min(N_FOLDS, self.n_documents if self.is_multilabel else max(self.counts))
+    def limit_folds(self, n_folds: int) -> int:
+        """Return the number of folds, at most the number of documents of the largest class."""
+        n_folds = min(n_folds, self.n_documents if self.is_multilabel else max(self.counts))
         if n_folds < 2:
             raise ValueError("Cross-validation needs two documents of a class. Got one of each.")
         return n_folds
@@ -155,8 +153,11 @@ class Dataset:
 
     @property
     def unit(self) -> str:
-        """The name of the features: "words" of texts, else "features"."""
-        return "features" if self.vectorizer is None else "words"
+        """The name of the features: "words" or "terms" of texts, else "features"."""
+        if self.vectorizer is None:
+            return "features"
+        is_plain = self.vectorizer.analyzer == "word" and self.vectorizer.ngram_range == (1, 1)
+        return "words" if is_plain else "terms"
 
     @property
     def row_names(self) -> list[str]:
@@ -213,7 +214,7 @@ def prepare_dataset(
     names = list_names(labels)
     fingerprint = str(compute_fingerprint(train, labels))
     if test is None and hold_out:
-        train, test = _hold_out(train, hold_out, seed)
+        train, test = hold_out_documents(train, hold_out, seed)
         labels = check_labels(train)
     counts = Counter(name for label in labels for name in set(list_classes(label)))
     given, given_test = _read_given(train), None if test is None else _read_given(test)
@@ -301,7 +302,9 @@ def make_test_targets(labels: Sequence[Any], names: Sequence[str], is_multilabel
     return make_targets(labels, names)
 
 
-def _hold_out(train: Documents, share: float, seed: int | None) -> tuple[Documents, Documents]:
+def hold_out_documents(
+    train: Documents, share: float, seed: int | None
+) -> tuple[Documents, Documents]:
     """Return the training and the held-out documents."""
     labels = check_labels(train)
     held = choose_held(labels, share, seed)
@@ -380,15 +383,21 @@ def _make_rows(
     names = np.array(train.feature_names or range(n_features)).astype(str).astype(object)
     if keep_values:
         return _Rows(given, given_test, names)
-    if sparse.issparse(given):
-        X_test = None if given_test is None else normalize(given_test)
-        return _Rows(normalize(given), X_test, names)
-    if np.isnan(given).any():
+    X, scaler = scale_vectors(given)
+    if given_test is None:
+        return _Rows(X, None, names, None, scaler)
+    X_test = normalize(given_test) if scaler is None else scaler.transform(given_test)
+    return _Rows(X, X_test, names, None, scaler)
+
+
+def scale_vectors(X: Any) -> tuple[Any, StandardScaler | None]:
+    """Return sparse rows of length one, or a dense table with its columns scaled and the scaler."""
+    if sparse.issparse(X):
+        return normalize(X), None
+    if np.isnan(X).any():
         raise ValueError(
             "The table has missing values, which a linear SVM does not accept; shape its features "
             "instead."
         )
     scaler = StandardScaler()
-    X = scaler.fit_transform(given)
-    X_test = None if given_test is None else scaler.transform(given_test)
-    return _Rows(X, X_test, names, None, scaler)
+    return scaler.fit_transform(X), scaler

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
+from spokeshave.corpus.documents import Texts
 from spokeshave.curves.cuts import check_cuts
 from spokeshave.curves.feature_curve import (
     CurveOptions,
@@ -30,8 +31,25 @@ from spokeshave.curves.feature_curve import (
 )
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.stability import Stability, stability
-from spokeshave.jobs.dataset import Dataset, DatasetInfo, Documents, prepare_dataset
-from spokeshave.jobs.record import CutsRecord, EvaluationRecord, Making, ModelRecord, RunRecord
+from spokeshave.jobs.dataset import (
+    Dataset,
+    DatasetInfo,
+    Documents,
+    check_labels,
+    hold_out_documents,
+    list_names,
+    make_targets,
+    prepare_dataset,
+    scale_vectors,
+)
+from spokeshave.jobs.record import (
+    CutsRecord,
+    EvaluationRecord,
+    Making,
+    ModelRecord,
+    RunRecord,
+    TrialRecord,
+)
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.jobs.summary import (
     count_at_cuts,
@@ -39,11 +57,13 @@ from spokeshave.jobs.summary import (
     describe_provenance,
     describe_settings,
     make_record,
+    predict_ranked,
     summarize_choice,
     summarize_curve,
     summarize_cuts,
     summarize_evaluation,
     summarize_stability,
+    summarize_trials,
     summarize_words,
     write_headline,
 )
@@ -53,6 +73,12 @@ from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.inputs import VectorInput
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking, rank_features
+from spokeshave.selection.representation import (
+    SEARCHED,
+    WEIGHTINGS,
+    Representation,
+    choose_representation,
+)
 from spokeshave.selection.shaved_svc import FinalClasses, ShavedSVC, assemble, train_final
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.svm.solver import count_blocks
@@ -63,6 +89,7 @@ from spokeshave.utils.validation import binarize
 
 Report: TypeAlias = Callable[[float], None]
 Task: TypeAlias = tuple[Any, ...]
+Folds: TypeAlias = "KFold | StratifiedKFold"
 
 
 class Executor:
@@ -128,11 +155,19 @@ class Executor:
         ``model``. Both arguments are handles.
         """
         test, names = self.dataset.test, self.info.names
-        predicted = unpack_model(content).predict(test.given), model.estimator_.predict(test.X)
-        return [compare(test.y, each, names) for each in predicted]
+        given = (unpack_model(content), test.given), (model.estimator_, test.X)
+        return [compare(test.y, predict_ranked(*each), names) for each in given]
 
 
-FINAL = "warm"  # how the final model is fitted
+CHOOSING = "choosing the representation"
+FINALS = "mask", "warm"  # how the final model may be fitted
+MADE_BY = {
+    "mask": "masked to the features kept",
+    "sv_set": "by the support vectors, on the features kept",
+    "exact": "trained on the features kept",
+    "warm": "retrained on the features kept",
+}
+SHARED = "max"  # how features are ranked for all classes together
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +181,9 @@ class JobResult:
 
 def list_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
     """Return the steps of a run with estimates of their shares of the time."""
-    steps = {"making rows": 1.0}
-    if settings.C == "auto":
+    steps = {CHOOSING: 40.0} if settings.effort != "quick" else {}
+    steps["making rows"] = 1.0
+    if settings.C == "auto" and settings.effort == "quick":
         steps["choosing C"] = 12.0
     of_methods = (1.0 if method in ("mask", "sv_set") else 25.0 for method in settings.methods)
     steps[_name_curves(settings)] = 5.0 + sum(of_methods)
@@ -190,19 +226,83 @@ def run_job(
     """
     settings, origin = settings or Settings(), origin or Origin("documents")
     watch = stopwatch or Stopwatch()
+    settings, chosen = settle(train, test, settings, watch)
     dataset = watch.run("making rows", make_dataset, train, test, settings)
-    return run_steps(Executor(dataset, settings.n_jobs), settings, origin, watch)
+    return run_steps(Executor(dataset, settings.n_jobs), settings, origin, watch, chosen)
+
+
+def settle(
+    train: Documents, test: Documents | None, settings: Settings, watch: Stopwatch
+) -> tuple[Settings, Representation | None]:
+    """Return settings whose representation and SVM were chosen by cross-validation, and the choice.
+
+    Documents that will be held out take no part in it.
+    """
+    if settings.effort == "quick":
+        return settings, None
+    watch.begin(CHOOSING)
+    if test is None and settings.hold_out:
+        train, _ = hold_out_documents(train, settings.hold_out, settings.seed)
+    labels = check_labels(train)
+    documents = train.texts if isinstance(train, Texts) else scale_vectors(train.X)[0]
+    chosen = choose_representation(
+        documents,
+        make_targets(labels, list_names(labels)),
+        effort=settings.effort,
+        fixed=_list_fixed(settings, is_text=isinstance(train, Texts)),
+        vectorizer=make_vectorizer(settings),
+        estimator=make_svm(settings, is_text=isinstance(train, Texts)),
+        n_jobs=settings.n_jobs,
+        random_state=settings.seed,
+        report=watch.reach,
+    )
+    watch.end()
+    return apply_representation(settings, chosen), chosen
+
+
+def _list_fixed(settings: Settings, *, is_text: bool) -> dict[str, Any]:
+    """Return the part of the representation that the settings fix."""
+    fixed = {name: getattr(settings, name) for name in SEARCHED if name in settings.fixed}
+    if fixed.get("C") == "auto":
+        del fixed["C"]
+    if {"prior", "prior_strength"} & set(settings.fixed):
+        has_prior = settings.find_prior(is_text=is_text) is not None
+        fixed["prior_strength"] = settings.prior_strength if has_prior else 0.0
+    return fixed
+
+
+def apply_representation(settings: Settings, chosen: Representation) -> Settings:
+    """Return settings with a chosen representation and SVM."""
+    return replace(
+        settings,
+        analyzer=chosen.analyzer,
+        ngram_range=chosen.ngram_range,
+        min_df=chosen.min_df,
+        weighting=chosen.weighting,
+        prior="bns" if chosen.prior_strength else None,
+        prior_strength=chosen.prior_strength,
+        loss=chosen.loss,
+        C=chosen.C,
+    )
 
 
 def run_steps(
-    executor: Executor, settings: Settings, origin: Origin, watch: Stopwatch
+    executor: Executor,
+    settings: Settings,
+    origin: Origin,
+    watch: Stopwatch,
+    chosen: Representation | None = None,
 ) -> JobResult:
-    """Run the job on a dataset that an executor holds; only the result is gathered."""
+    """Run the job on a dataset that an executor holds; only the result is gathered.
+
+    ``chosen`` is the representation that the settings have, with its trials, if it was searched.
+    """
     svc = choose_svm(executor, settings, watch)
     watch.begin(_name_curves(settings))
     curves, measured = measure_curves(executor, svc, settings, watch)
     choice = choose_cut(curves[0], settings)
     watch.begin("training the model")
+    settings = choose_final(executor, svc, choice, settings, measured)
     folds = _measure_final(executor, svc, choice, settings, measured)
     parts = executor.map(
         train_blocks,
@@ -227,7 +327,8 @@ def run_steps(
         ]
     watch.end()
     making = describe_making(origin, settings, watch)
-    summary = model, stable, content, curves, choice, evaluations, settings, origin, making
+    found = [] if chosen is None else summarize_trials(chosen)
+    summary = model, stable, content, curves, choice, evaluations, settings, origin, making, found
     (record,) = executor.map(summarize_run, [summary])
     shipped, gathered = executor.gather([content, record])
     return JobResult(unpack_model(shipped), shipped, gathered)
@@ -235,26 +336,40 @@ def run_steps(
 
 def make_dataset(train: Documents, test: Documents | None, settings: Settings) -> Dataset:
     """Turn documents into rows and targets."""
-    vectorizer = DocumentVectorizer(
-        weighting=settings.weighting, min_df=settings.min_df, n_jobs=settings.n_jobs
-    )
+    vectorizer = make_vectorizer(settings)
     return prepare_dataset(train, test, vectorizer, hold_out=settings.hold_out, seed=settings.seed)
 
 
-def make_folds(info: DatasetInfo, seed: int) -> KFold | StratifiedKFold:
+def make_vectorizer(settings: Settings) -> DocumentVectorizer:
+    """Return the vectorizer of a run."""
+    return DocumentVectorizer(
+        analyzer=settings.analyzer,
+        ngram_range=settings.ngram_range,
+        min_df=settings.min_df,
+        max_df=settings.max_df,
+        max_features=settings.max_features,
+        stop_words=settings.stop_words,
+        strip_markup=settings.strip_markup,
+        n_jobs=settings.n_jobs,
+        **WEIGHTINGS[settings.weighting],
+    )
+
+
+def make_folds(info: DatasetInfo, settings: Settings) -> Folds:
     """Return the folds of a dataset.
 
     Labels are stratified in the order of the documents, as `ShavedSVC` does by default, since
     neighbours in a file are often alike. Multilabel targets are shuffled.
     """
+    n_folds = info.limit_folds(settings.n_folds)
     if info.is_multilabel:
-        return KFold(info.n_folds, shuffle=True, random_state=seed)
-    return StratifiedKFold(info.n_folds)
+        return KFold(n_folds, shuffle=True, random_state=settings.seed)
+    return StratifiedKFold(n_folds)
 
 
-def find_fold(dataset: Dataset, seed: int, fold: int) -> tuple[Any, Any]:
+def find_fold(dataset: Dataset, folds: Folds, fold: int) -> tuple[Any, Any]:
     """Return the training and the test documents of a fold."""
-    splits = make_folds(dataset.info, seed).split(dataset.train.X, dataset.train.y)
+    splits = folds.split(dataset.train.X, dataset.train.y)
     train, test = next(islice(splits, fold, None))
     return train, test
 
@@ -266,6 +381,7 @@ def make_svm(settings: Settings, *, is_text: bool) -> DualLinearSVC:
         loss=settings.loss,
         prior=settings.find_prior(is_text=is_text),
         prior_strength=settings.prior_strength,
+        class_weight=settings.class_weight,
     )
 
 
@@ -276,19 +392,20 @@ def choose_svm(executor: Executor, settings: Settings, watch: Stopwatch) -> Dual
     if settings.C != "auto":
         return svc
     watch.begin("choosing C")
-    tasks = [(svc, settings.seed, fold) for fold in range(executor.info.n_folds)]
+    folds = make_folds(executor.info, settings)
+    tasks = [(svc, folds, fold) for fold in range(folds.n_splits)]
     scores = executor.gather(executor.map(tune_fold, tasks, watch.reach))
     watch.end()
     svc.set_params(C=choose_best(PAPER_CS, scores))
     return svc
 
 
-def tune_fold(dataset: Dataset, svc: DualLinearSVC, seed: int, fold: int) -> list[float]:
+def tune_fold(dataset: Dataset, svc: DualLinearSVC, folds: Folds, fold: int) -> list[float]:
     """Return the score of each C on a fold."""
     y = dataset.train.y
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.toarray().ravel()  # scikit-learn scores one column as two classes
-    return score_fold(svc, dataset.train.X, y, PAPER_CS, *find_fold(dataset, seed, fold))
+    return score_fold(svc, dataset.train.X, y, PAPER_CS, *find_fold(dataset, folds, fold))
 
 
 def measure_curves(
@@ -296,12 +413,12 @@ def measure_curves(
 ) -> tuple[list[FeatureCurve], list[Any]]:
     """Return the curve of each method by cross-validation, and handles of the measured folds."""
     start, info = perf_counter(), executor.info
-    check_options(settings.methods, settings.by, settings.against, None, svc)
     options = _make_options(info, svc, settings, executor.n_jobs)
-    groups = executor.split_classes()
+    check_options(settings.methods, settings.by, settings.against, options.aggregate, svc)
+    groups, splitter = executor.split_classes(), make_folds(info, settings)
     tasks = [
-        (options, settings.seed, fold, blocks)
-        for fold, blocks in product(range(info.n_folds), groups)
+        (options, splitter, fold, blocks)
+        for fold, blocks in product(range(splitter.n_splits), groups)
     ]
     measured = executor.map(measure_blocks, tasks, watch.reach)
     folds = join_blocks(executor.gather(measured, "curves"), len(groups))
@@ -319,7 +436,7 @@ def _make_options(
         estimator=svc,
         cuts=check_cuts(settings.cuts, info.n_features, settings.against),
         against=settings.against,
-        aggregate=None,
+        aggregate=SHARED if settings.shared_words else None,
         renormalize=None,
         n_jobs=n_jobs,
         random_state=settings.seed,
@@ -329,14 +446,14 @@ def _make_options(
 def measure_blocks(
     dataset: Dataset,
     options: CurveOptions,
-    seed: int,
+    folds: Folds,
     fold: int,
     blocks: list[int] | None,
     measured: MeasuredFold | None = None,
 ) -> MeasuredFold:
     """Measure some blocks of classes, or all, on a fold; a measured fold is not trained again."""
     X, y = dataset.sparse_train
-    train, test = find_fold(dataset, seed, fold)
+    train, test = find_fold(dataset, folds, fold)
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
     n_blocks = count_blocks(binarize(y[train])[1].shape[1])  # a fold may lack classes
@@ -391,6 +508,7 @@ def trace_curves(dataset: Dataset, settings: Settings, watch: Stopwatch) -> list
             estimator=svc,
             cuts=settings.cuts,
             against=settings.against,
+            aggregate=SHARED if settings.shared_words else None,
             n_jobs=settings.n_jobs,
             random_state=settings.seed,
         )
@@ -416,12 +534,36 @@ def make_shaved(
     return ShavedSVC(
         clone(svc).set_params(probability=info.can_calibrate),
         n_features=choice,
-        final=FINAL,
+        final=settings.final,
         by=settings.by,
-        cv=make_folds(info, settings.seed),
+        aggregate=SHARED if settings.shared_words else None,
+        cv=make_folds(info, settings),
         n_jobs=settings.n_jobs,
         random_state=settings.seed,
     )
+
+
+def choose_final(
+    executor: Executor,
+    svc: DualLinearSVC,
+    choice: Choice,
+    settings: Settings,
+    measured: list[Any],
+) -> Settings:
+    """Return settings with the method of the final model, the better one at the chosen cut.
+
+    Retraining on features that were chosen on the same documents can overfit: it is better on some
+    collections and worse on others.
+    """
+    if settings.final != "auto":
+        return settings
+    options = _make_final_options(executor, svc, choice, settings, FINALS)
+    found = _measure_at_cut(executor, options, settings, measured)
+    n_groups = len(executor.split_classes())
+    folds = join_blocks(executor.gather(found, "curves"), n_groups)
+    curves = average_folds(options, executor.info.rows, folds, "cross-validation", 0.0)
+    values = [curve.average(choice.measure, str(choice.average))[0] for curve in curves]
+    return replace(settings, final=FINALS[int(np.argmax(values))])
 
 
 def _measure_final(
@@ -432,21 +574,40 @@ def _measure_final(
     measured: list[Any],
 ) -> list[Any]:
     """Return handles of the final model's folds, for its thresholds and its calibration."""
-    info, groups = executor.info, executor.split_classes()
-    if not (info.is_multilabel or info.can_calibrate):
+    if not (executor.info.is_multilabel or executor.info.can_calibrate):
         return []
-    options = replace(
-        _make_options(info, svc, settings, executor.n_jobs),
-        methods=(FINAL,),
-        cuts=np.broadcast_to(choice.cut, (info.rows.size, 1)),
-        keep_scores=info.can_calibrate,
+    options = _make_final_options(executor, svc, choice, settings, (settings.final,))
+    options = replace(options, keep_scores=executor.info.can_calibrate)
+    return _measure_at_cut(executor, options, settings, measured)
+
+
+def _make_final_options(
+    executor: Executor,
+    svc: DualLinearSVC,
+    choice: Choice,
+    settings: Settings,
+    methods: tuple[str, ...],
+) -> CurveOptions:
+    return replace(
+        _make_options(executor.info, svc, settings, executor.n_jobs),
+        methods=methods,
+        cuts=np.broadcast_to(choice.cut, (executor.info.rows.size, 1)),
     )
-    folds = product(range(info.n_folds), groups)
-    tasks = [
-        (options, settings.seed, fold, blocks, fitted)
-        for (fold, blocks), fitted in zip(folds, measured, strict=True)
-    ]
-    return executor.map(measure_blocks, tasks)
+
+
+def _measure_at_cut(
+    executor: Executor, options: CurveOptions, settings: Settings, measured: list[Any]
+) -> list[Any]:
+    """Return handles of the folds at one cut, given those of the curve, which are trained."""
+    folds = make_folds(executor.info, settings)
+    numbers = product(range(folds.n_splits), executor.split_classes())
+    return executor.map(
+        measure_blocks,
+        [
+            (options, folds, fold, blocks, fitted)
+            for (fold, blocks), fitted in zip(numbers, measured, strict=True)
+        ],
+    )
 
 
 def train_blocks(
@@ -473,8 +634,10 @@ def assemble_model(
 ) -> ShavedSVC:
     """Return the final model from its blocks of classes and its folds."""
     info = dataset.info
-    folds = join_blocks([fold.curves for fold in measured], max(1, len(measured) // info.n_folds))
-    test_rows = [find_fold(dataset, settings.seed, fold)[1] for fold in range(len(folds))]
+    splitter = make_folds(info, settings)
+    n_groups = max(1, len(measured) // splitter.n_splits)
+    folds = join_blocks([fold.curves for fold in measured], n_groups)
+    test_rows = [find_fold(dataset, splitter, fold)[1] for fold in range(len(folds))]
     model = make_shaved(info, svc, choice, settings)
     return assemble(model, svc, *dataset.sparse_train, parts, folds, test_rows)
 
@@ -533,6 +696,7 @@ def summarize_run(
     settings: Settings,
     origin: Origin,
     making: Making,
+    trials: list[TrialRecord],
 ) -> RunRecord:
     """Return the record of a run; ``evaluations`` are of the final and of the full model."""
     curve, row_names = curves[0], dataset.row_names
@@ -547,16 +711,19 @@ def summarize_run(
         origin,
         making,
         headline=write_headline(dataset, cuts, chosen),
-        settings=describe_settings(settings, model.estimator_),
+        settings=describe_settings(
+            settings, model.estimator_, is_text=dataset.vectorizer is not None
+        ),
         unit=dataset.unit,
         per_document=dataset.per_document,
         n_test=None if of_final is None else of_final.n_documents,
         curves=[summarize_curve(each, row_names) for each in curves],
         cuts=cuts,
         choice=chosen,
+        trials=trials,
         words=summarize_words(row_names, dataset.feature_names, coef, ranking, kept),
         model=ModelRecord(
-            made_by="retrained on the features kept",
+            made_by=MADE_BY[settings.final],
             n_features=len(model.features_),
             n_weights=int(model.kept_.nnz),
             per_document=cuts.per_document[chosen.index],

@@ -6,7 +6,7 @@ A report computes nothing from it. Unknown values are None.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
 from math import isfinite, nan
 from pathlib import Path
 from types import NoneType, UnionType
@@ -155,7 +155,11 @@ class WordsRecord:
 
 @dataclass(frozen=True)
 class EvaluationRecord:
-    """Measures of a model on documents that it was not trained on; ``classes`` has F1 scores."""
+    """Measures of a model on documents that it was not trained on; ``classes`` has F1 scores.
+
+    ``precision_at_k`` has the precision among the k labels of highest score, by k, if documents can
+    have several labels.
+    """
 
     judged_on: str
     n_documents: int
@@ -163,6 +167,7 @@ class EvaluationRecord:
     macro_f1: float
     micro_f1: float
     classes: dict[str, float]
+    precision_at_k: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -212,6 +217,26 @@ class StabilityRecord:
     classes: dict[str, Table]
 
 
+@dataclass(frozen=True)
+class TrialRecord:
+    """A representation and an SVM in words, and their score by cross-validation.
+
+    ``error`` is the standard error of the score; ``is_chosen`` marks the trial that won.
+    """
+
+    terms: str
+    weighting: str
+    prior_strength: float
+    loss: str
+    C: float
+    n_documents: int
+    n_features: int
+    score: float
+    error: float
+    seconds: float
+    is_chosen: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
     """A finished run. The cut is chosen from the first curve."""
@@ -222,6 +247,7 @@ class RunRecord:
     data: Data
     settings: dict[str, str]
     classes: list[ClassRecord]
+    trials: list[TrialRecord] = field(default_factory=list)
     curves: list[CurveRecord] = field(default_factory=list)
     cuts: CutsRecord | None = None
     choice: ChoiceRecord | None = None
@@ -307,9 +333,15 @@ def _build(kind: Any, value: Any, where: str) -> Any:
 
 def _build_dataclass(kind: Any, value: Any, where: str) -> Any:
     hints, names = get_type_hints(kind), [each.name for each in fields(kind)]
-    if not isinstance(value, dict) or set(value) != set(names):
+    needed = {each.name for each in fields(kind) if not _has_default(each)}
+    if not isinstance(value, dict) or not needed <= set(value) <= set(names):
         raise _Mismatch(f"{where} must hold {', '.join(names)}")
-    return kind(**{name: _build(hints[name], value[name], f"{where}.{name}") for name in names})
+    return kind(**{name: _build(hints[name], value[name], f"{where}.{name}") for name in value})
+
+
+def _has_default(each: Field[Any]) -> bool:
+    """Return whether a field may be missing, as in records written before it was added."""
+    return each.default is not MISSING or each.default_factory is not MISSING
 
 
 def _build_union(parts: tuple[Any, ...], value: Any, where: str) -> Any:

@@ -17,6 +17,8 @@ class Settings:
     ----------
     methods : tuple of str
         The methods of the curves; the cut is chosen from the curve of the first.
+    final : {"auto", "mask", "sv_set", "exact", "warm"}
+        The method of the final model; "auto" for the better of "mask" and "warm" at the chosen cut.
     by : str
         The ranking criterion.
     cuts : sequence of float or int, or "log"
@@ -32,6 +34,13 @@ class Settings:
         Separation is of features that most documents lack.
     prior_strength : float
         The strength of the prior.
+    class_weight : "balanced" or None
+        Whether documents of rare classes cost more, in proportion.
+    effort : {"quick", "normal", "thorough"}
+        How much to search for the representation and the SVM, see `choose_representation`; "quick"
+        leaves these settings as they are.
+    fixed : tuple of str
+        The settings that the search leaves alone.
     measure : str or None
         The measure that cuts are compared by; None for the macro-F1 of predicted labels, or the
         best F1 of each class if documents have several labels.
@@ -41,10 +50,24 @@ class Settings:
         The accepted loss against the best cut; None for one standard error.
     hold_out : float
         The share of documents to hold out for testing, without test documents.
-    weighting : {"binary", "counts", "tfidf"}
-        Value of a word in a document.
-    min_df : int
-        Minimum document frequency of a word.
+    n_folds : int
+        Number of folds of the cross-validation.
+    analyzer : {"word", "char", "char_wb"}
+        Whether terms are words or characters.
+    ngram_range : tuple of two int
+        Smallest and largest number of words or characters of a term.
+    weighting : {"binary", "counts", "tfidf", "sublinear"}
+        Value of a term in a document; "sublinear" is tf-idf with the logarithm of counts.
+    min_df, max_df : int or float
+        Smallest and largest document frequency of a term.
+    max_features : int or None
+        The number of terms to keep, the most frequent ones.
+    stop_words : "english" or None
+        Words to ignore.
+    strip_markup : bool
+        Whether to remove tags and decode entities.
+    shared_words : bool
+        Whether all classes keep the same terms, instead of each its own.
     with_stability : bool
         Whether to compare masked and retrained models.
     n_jobs : int
@@ -54,6 +77,7 @@ class Settings:
     """
 
     methods: tuple[str, ...] = ("mask",)
+    final: str = "auto"
     by: str = "normal"
     cuts: Any = PAPER_FRACTIONS
     against: str = "features"
@@ -61,12 +85,23 @@ class Settings:
     loss: str = "squared_hinge"
     prior: str | None = "auto"
     prior_strength: float = 0.5
+    class_weight: str | None = None
+    effort: str = "quick"
+    fixed: tuple[str, ...] = ()
     measure: str | None = None
     average: str = "macro"
     tolerance: float | None = None
     hold_out: float = 0.0
-    weighting: str = "tfidf"
-    min_df: int = 2
+    n_folds: int = 5
+    analyzer: str = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    weighting: str = "sublinear"
+    min_df: float = 2
+    max_df: float = 1.0
+    max_features: int | None = None
+    stop_words: str | None = None
+    strip_markup: bool = True
+    shared_words: bool = False
     with_stability: bool = False
     n_jobs: int = -1
     seed: int = 0

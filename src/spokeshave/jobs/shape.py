@@ -138,7 +138,7 @@ def _make_plain(dataset: Dataset, svc: DualLinearSVC) -> Any:
 
 
 def _evaluate_by_folds(dataset: Dataset, *models: Any) -> list[EvaluationRecord | None]:
-    folds = make_folds(dataset.info, 0)
+    folds = make_folds(dataset.info, Settings())
     X, y = dataset.train.X, dataset.train.y
     on = f"{folds.get_n_splits()}-fold cross-validation"
     return [

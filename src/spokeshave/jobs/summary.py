@@ -28,15 +28,17 @@ from spokeshave.jobs.record import (
     ModelRecord,
     RunRecord,
     StabilityRecord,
+    TrialRecord,
     WordRecord,
     WordsRecord,
 )
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.kernels.sorting import order_nonzero
-from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, compare
+from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, RankedLabels, compare
 from spokeshave.model.file import list_versions
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
+from spokeshave.selection.representation import Representation
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.utils.formatting import name_measure, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
@@ -246,6 +248,7 @@ def summarize_evaluation(
         macro_f1=float(found.f1[is_met].mean()),
         micro_f1=found.micro_f1,
         classes=dict(zip(names, found.f1.tolist(), strict=True)),
+        precision_at_k={str(k): value for k, value in found.precision_at_k.items()},
     )
 
 
@@ -269,8 +272,20 @@ def compare_batches(
 def predict_batch(model: Model, batch: Texts | Vectors) -> Any:
     """Return the predictions of a model for a batch of documents."""
     if isinstance(batch, Texts):
-        return model.predict(batch.texts)
-    return model.predict(widen(batch.X, model.input.n_features))  # type: ignore[union-attr]
+        return predict_ranked(model, batch.texts)
+    return predict_ranked(model, widen(batch.X, model.input.n_features))  # type: ignore[union-attr]
+
+
+def predict_ranked(model: Any, documents: Any) -> Any:
+    """Return the predicted labels; for a multilabel model with the scores that rank them.
+
+    Labels are ranked by their scores before thresholds, which are a better order: a low threshold
+    means that a class is hard to find, not that it is likely.
+    """
+    if not model.multilabel_:
+        return model.predict(documents)
+    scores = model.decision_function(documents)
+    return RankedLabels(scores > 0, scores + getattr(model, "thresholds_", 0.0))
 
 
 def widen(X: Any, n_features: int) -> Any:
@@ -365,10 +380,13 @@ def describe_making(origin: Origin, settings: Settings, watch: Stopwatch) -> Mak
     )
 
 
-def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
+def describe_settings(
+    settings: Settings, svc: DualLinearSVC, *, is_text: bool = True
+) -> dict[str, str]:
     """Return the settings of a run in words, with the C that was chosen."""
-    how = " (chosen by cross-validation)" if settings.C == "auto" else ""
-    return {
+    is_searched = settings.effort != "quick" and "C" not in settings.fixed
+    how = " (chosen by cross-validation)" if settings.C == "auto" or is_searched else ""
+    found = {
         "method": ", ".join(settings.methods),
         "ranked by": settings.by,
         "C": f"{svc.C:g}{how}",
@@ -376,9 +394,52 @@ def describe_settings(settings: Settings, svc: DualLinearSVC) -> dict[str, str]:
         "prior of the weights": f"{svc.prior}, strength {svc.prior_strength:g}"
         if svc.prior is not None
         else "none",
-        "value of a word": settings.weighting,
-        "fewest documents of a word": str(settings.min_df),
     }
+    if not is_text:
+        return found
+    return found | {
+        "terms": describe_terms(settings.analyzer, settings.ngram_range, settings.min_df),
+        "value of a term": settings.weighting,
+        "fewest documents of a term": f"{settings.min_df:g}",
+    }
+
+
+def describe_terms(analyzer: Any, ngram_range: tuple[int, int], min_df: float) -> str:
+    """Return the choice of terms in words.
+
+    Examples
+    --------
+    >>> describe_terms("word", (1, 2), 2), describe_terms("char_wb", (2, 5), 1)
+    ('words, 1 to 2', 'characters within words, 2 to 5, rare ones too')
+    """
+    kinds = {"word": "words", "char": "characters", "char_wb": "characters within words"}
+    first, last = ngram_range
+    lengths = "" if last == 1 else f", {first} to {last}" if first < last else f", {last}"
+    rare = ", rare ones too" if min_df == 1 else ""
+    return kinds.get(analyzer, "terms of a function") + lengths + rare
+
+
+def summarize_trials(chosen: Representation) -> list[TrialRecord]:
+    """Return the record of the trials of a chosen representation."""
+    last = max(
+        (n for n, each in enumerate(chosen.trials) if each.representation == chosen), default=0
+    )
+    return [
+        TrialRecord(
+            terms=describe_terms(*each.representation.terms),
+            weighting=each.representation.weighting,
+            prior_strength=each.representation.prior_strength,
+            loss=each.representation.loss,
+            C=each.representation.C,
+            n_documents=each.n_documents,
+            n_features=each.n_features,
+            score=each.score,
+            error=each.error,
+            seconds=each.seconds,
+            is_chosen=n == last,
+        )
+        for n, each in enumerate(chosen.trials)
+    ]
 
 
 def describe_provenance(info: DatasetInfo, origin: Origin, seed: Any) -> dict[str, Any]:

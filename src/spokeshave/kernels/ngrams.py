@@ -67,7 +67,7 @@ def count_ngrams(indptr, sequence, min_n, max_n, keeps_short, ngrams):
     counts = np.empty(sequence.size + 64, np.int32)
     place = np.full(ngrams.prefixes.size, -1, np.int64)  # the last position in ``grams`` of each
     block = _empty_block(indptr, max_n)
-    i = filled = 0
+    i = filled = np.int64(0)  # for a plain 0 numba compiles the kernels below once more
     for begin in range(0, indptr[-1], block.homes.size):
         most = _measure(indptr, i, begin, min_n, max_n, keeps_short, block)
         ngrams = _reserve(ngrams, most)
@@ -94,7 +94,7 @@ def find_ngrams(indptr, sequence, min_n, max_n, keeps_short, ngrams, numbers):
     counts = np.empty(sequence.size + 64, np.int32)
     place = np.full(ngrams.prefixes.size, -1, np.int64)
     block = _empty_block(indptr, max_n)
-    i = filled = 0
+    i = filled = np.int64(0)  # for a plain 0 numba compiles the kernels below once more
     for begin in range(0, indptr[-1], block.homes.size):
         _measure(indptr, i, begin, min_n, max_n, keeps_short, block)
         most = _find_block(sequence, begin, block, ngrams, numbers)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from spokeshave.kernels.compile import compiled
 
 _EMPTY = np.int32(-1)
+_LETTERS = 3  # of all tokens, for a byte: a character is in a token of its own and in two pairs
 _SEPARATOR, _WIDE = np.uint8(0), np.uint8(1)
 _SPACED, _UNSPACED = np.uint8(1), np.uint8(2)
 _LONG = np.uint64(1) << np.uint64(56)  # no token begins with byte 1: marks the key of a long token
@@ -62,7 +63,8 @@ def empty_words(capacity: int = 1 << 12) -> Words:
 
 
 # Loops over tokens unpack tuples of arrays first: otherwise numba counts references to every array
-# of the tuple in each iteration, which costs as much as the work itself.
+# of the tuple in each iteration, which costs as much as the work itself. Counters that kernels are
+# given begin as np.int64(0): for a plain 0 numba compiles the kernel once more.
 
 
 @compiled
@@ -81,10 +83,10 @@ def scan(text, document_ends, alphabet, words):
     counts = np.empty(most, np.int32)
     place = np.empty(0, np.int64)  # the last position in ``tokens`` of each token
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
-        words = _reserve(words, n, end - begin)
+        words = _reserve(words, n, _LETTERS * (end - begin))
         row = indptr[document]
         _intern(tokens[row : row + n], text, starts, stops, keys, alphabet.byte, words)
         if place.size < words.ends.size:
@@ -109,11 +111,11 @@ def find_known(text, document_ends, alphabet, words):
     counts = np.empty(most, np.int32)
     place = np.full(size[0], -1, np.int64)
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n_tokens = _split(text, begin, end, byte, wide, starts, stops, keys)
         row = indptr[document]
-        n_known = 0
+        n_known = np.int64(0)
         for i in range(n_tokens):
             slot = _find(
                 text, starts[i], stops[i], keys[i], byte, letters, known_ends, known_keys, slots
@@ -135,10 +137,10 @@ def tokenize(text, document_ends, alphabet, words):
     indptr = np.zeros(document_ends.size + 1, np.int64)
     tokens = np.empty(_count_most(text.size, document_ends.size), np.int32)
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, alphabet.byte, alphabet.wide, starts, stops, keys)
-        words = _reserve(words, n, end - begin)
+        words = _reserve(words, n, _LETTERS * (end - begin))
         row = indptr[document]
         _intern(tokens[row : row + n], text, starts, stops, keys, alphabet.byte, words)
         indptr[document + 1] = row + n
@@ -154,7 +156,7 @@ def find_tokens(text, document_ends, alphabet, words):
     indptr = np.zeros(document_ends.size + 1, np.int64)
     tokens = np.empty(_count_most(text.size, document_ends.size), np.int32)
     starts, stops, keys = _empty_tokens(_count_most(_longest(document_ends), 1))
-    begin = 0
+    begin = np.int64(0)
     for document, end in enumerate(document_ends):
         n = _split(text, begin, end, byte, wide, starts, stops, keys)
         row = indptr[document]

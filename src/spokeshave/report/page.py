@@ -34,6 +34,7 @@ SCRIPTS = (  # they share one scope; only the last one runs anything
     "models",
     "shapes",
     "stability",
+    "trials",
     "making",
     "start",
 )

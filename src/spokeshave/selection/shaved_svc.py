@@ -28,10 +28,11 @@ from spokeshave.curves.feature_curve import (
     measure_folds,
 )
 from spokeshave.curves.fitted import FittedClasses, train
-from spokeshave.curves.result import Choice, FeatureCurve
+from spokeshave.curves.result import Choice
 from spokeshave.curves.scoring import find_cut, fit_at_cut
-from spokeshave.metrics import LABEL_F1, MEASURES, mean_known, measure
+from spokeshave.metrics import LABEL_F1, MEASURES
 from spokeshave.selection.selector import check_n_features, forget_choice
+from spokeshave.selection.thresholds import count_steps, tune_thresholds
 from spokeshave.svm.calibration import check_calibration, fit_sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
 from spokeshave.svm.one_vs_rest import CalibratedMixin
@@ -39,7 +40,6 @@ from spokeshave.svm.solver import warn_if_stopped_early
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 FINALS = ("warm", "exact", "mask", "sv_set")
-LOWEST_F1 = 0.1  # below it, a threshold lets in far more of the rest than of the class
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +110,10 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
     tolerance : float, optional
         The accepted loss against the best; one standard error over the folds by default.
     thresholds : {"auto", "best_f1", "zero"}, default="auto"
-        The score from which a document is of a class: that of the best F1 in a cross-validation of
-        the final model, or zero. It is also zero if that F1 is below 0.1, as in SCutFBR.1 of Yang
-        (2001), since rare classes would be predicted everywhere. "auto" is "best_f1" for multilabel
+        The score above which a document is of a class: zero, or that of the best F1 on the scores
+        that the folds of ``cv`` give to their test documents. For the macro-average it is the best
+        of each class, shrunk to the best common one if its documents are few; for the
+        micro-average, the best common one (`tune_thresholds`). "auto" is "best_f1" for multilabel
         targets, and "zero" for labels, which are predicted by the highest score.
     cv : int, splitter or iterable, default=5
         Folds, as in scikit-learn.
@@ -312,13 +313,13 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
 
         Folds that were measured to choose the cut are not trained again.
         """
-        if not is_calibrated and (self._curve_is_final or not self._has_thresholds):
+        if not (is_calibrated or self._has_thresholds):
             return []
         check_options((self.final,), self.by, self._against, self.aggregate, svc)
         if not splits:
             splits += check_cv(self.cv, y, classifier=True).split(X, y)
         duals = [fold.dual for fold in measured] or None
-        options = self._curve_options(svc, self.final, cuts[:, None], keep_scores=is_calibrated)
+        options = self._curve_options(svc, self.final, cuts[:, None], keep_scores=True)
         folds = measure_folds(options, X, y, indicator, splits, duals)
         return [fold.curves for fold in folds]
 
@@ -327,9 +328,9 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         return self.thresholds == "best_f1" or (self.thresholds == "auto" and self.multilabel_)
 
     @property
-    def _curve_is_final(self) -> bool:
-        """Whether the curve is of the final model at every cut, so that it has its thresholds."""
-        return bool(self.n_features == "auto" and self.final == self.method)
+    def _average(self) -> str | None:
+        """The average that the cut was chosen by, or that was asked for if the cut was given."""
+        return self.choice_.average if hasattr(self, "choice_") else self.average
 
     @property
     def _against(self) -> str:
@@ -375,14 +376,9 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
 
         ``folds`` are those of the final model; without them it has no calibration.
         """
-        n_rows = indicator.shape[1]
-        self.thresholds_ = np.zeros(n_rows)
-        if self._has_thresholds and self._curve_is_final:
-            self.thresholds_ = read_thresholds(
-                self.curve_, np.broadcast_to(self.choice_.cut, n_rows)
-            )
-        elif self._has_thresholds and folds:
-            self.thresholds_ = average_thresholds(folds)
+        self.thresholds_ = np.zeros(indicator.shape[1])
+        if self._has_thresholds and folds:
+            self.thresholds_ = find_thresholds(folds, test_rows, indicator, self._average)
         order: Any = np.argsort(np.concatenate([part.rows for part in parts]))
         models = [part.model for part in parts]
         self.coef_ = sparse.vstack([each.coef for each in models]).toarray()[order]
@@ -494,26 +490,38 @@ def score_at_cuts(
     return scores
 
 
-def read_thresholds(curve: FeatureCurve, cuts: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the threshold of the best F1 of each class at its cut, zero if that F1 is low."""
-    at = np.arange(cuts.size), np.searchsorted(curve.cuts, cuts)
-    return _drop_low(curve.thresholds[at], curve.best_f1[at])
+def pool_scores(
+    folds: Sequence[FoldCurves],
+    test_rows: Sequence[NDArray[np.intp]],
+    indicator: sparse.csc_matrix,
+    k: int,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the scores of a class for the test documents of all folds, and which are of it.
+
+    A fold that does not train the class has no scores of it.
+    """
+    is_class = indicator[:, [k]].toarray().ravel() > 0
+    scores, positive = [np.zeros(0)], [np.zeros(0, bool)]
+    for fold, rows in zip(folds, test_rows, strict=True):
+        curves = fold.classes[k]
+        if curves is not None:
+            assert curves[0].scores is not None
+            scores.append(curves[0].scores)
+            positive.append(is_class[rows])
+    return np.concatenate(scores), np.concatenate(positive)
 
 
-def average_thresholds(folds: Sequence[FoldCurves]) -> NDArray[np.float64]:
-    """Return the mean threshold of the best F1 of each class, zero if that F1 is low."""
-    shape = len(folds), len(folds[0].classes)
-    thresholds, best_f1 = np.full((2, *shape), np.nan)
-    for f, fold in enumerate(folds):
-        for k, curves in enumerate(fold.classes):
-            if curves is not None and curves[0].counts.positive[0] > 0:
-                thresholds[f, k] = curves[0].thresholds[0]
-                best_f1[f, k] = measure("best_f1", curves[0].counts)[0]
-    return _drop_low(mean_known(thresholds, 0), mean_known(best_f1, 0))
-
-
-def _drop_low(thresholds: NDArray[np.float64], best_f1: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.isfinite(thresholds) & (best_f1 >= LOWEST_F1), thresholds, 0.0)
+def find_thresholds(
+    folds: Sequence[FoldCurves],
+    test_rows: Sequence[NDArray[np.intp]],
+    indicator: sparse.csc_matrix,
+    average: str | None,
+) -> NDArray[np.float64]:
+    """Return the threshold of each class from the folds' scores; zero without a document of it."""
+    steps = [
+        count_steps(*pool_scores(folds, test_rows, indicator, k)) for k in range(indicator.shape[1])
+    ]
+    return np.where(np.diff(indicator.indptr) > 0, tune_thresholds(steps, average), 0.0)
 
 
 def calibrate_folds(
@@ -524,21 +532,12 @@ def calibrate_folds(
 ) -> NDArray[np.float64]:
     """Fit Platt's sigmoid of each class on the scores of the folds' test documents (2 x classes).
 
-    A fold that does not train a class has no scores of it. A class that no fold trains gets the
-    probability of a class without documents.
+    A class that no fold trains gets the probability of a class without documents.
     """
     sigmoids = np.empty((2, indicator.shape[1]))
     for k in range(indicator.shape[1]):
-        is_class = indicator[:, [k]].toarray().ravel() > 0
-        scores, positive = [], []
-        for fold, rows in zip(folds, test_rows, strict=True):
-            curves = fold.classes[k]
-            if curves is not None:
-                assert curves[0].scores is not None
-                scores.append(curves[0].scores)
-                positive.append(is_class[rows])
-        if not scores:
-            scores, positive = [np.zeros(is_class.size)], [is_class]
-        known = np.concatenate(scores) - thresholds[k]
-        sigmoids[:, k] = fit_sigmoid(known, np.concatenate(positive), np.ones(known.size))
+        scores, positive = pool_scores(folds, test_rows, indicator, k)
+        if not scores.size:
+            scores, positive = np.zeros(indicator.shape[0]), indicator[:, [k]].toarray().ravel() > 0
+        sigmoids[:, k] = fit_sigmoid(scores - thresholds[k], positive, np.ones(scores.size))
     return sigmoids

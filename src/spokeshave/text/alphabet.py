@@ -96,7 +96,8 @@ def encode_codes(text: str) -> NDArray[np.int32]:
     >>> encode_codes("oé")
     array([111, 233], dtype=int32)
     """
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<i4")
+    # Writable, as numbers of words are, so that one compiled kernel does for both.
+    return np.frombuffer(bytearray(text, "utf-32-le", "surrogatepass"), "<i4")
 
 
 def decode_codes(codes: NDArray[np.int32]) -> str:

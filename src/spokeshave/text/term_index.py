@@ -322,6 +322,8 @@ def index_words(names: Sequence[str]) -> Words:
 
 def _read_words(letters: NDArray[np.uint8]) -> Words:
     """Return a vocabulary of the words of a buffer, of which each ends with a line feed."""
+    letters = letters.view()
+    letters.flags.writeable = False  # as texts are, so that one compiled kernel does for both
     ends = np.array([letters.size])
     words: Words = scan(letters, ends, make_name_alphabet(), empty_words())[-1]
     return words

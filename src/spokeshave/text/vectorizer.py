@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
@@ -352,6 +352,35 @@ def weight_counts(vectorizer: DocumentVectorizer, counts: sparse.csr_matrix) -> 
     )
 
 
+def weight_fold(
+    vectorizer: DocumentVectorizer,
+    counts: sparse.csr_matrix,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """Return the rows of a fold as if the vectorizer had been fitted to its training documents.
+
+    ``counts`` are of all documents, for terms of which the fold keeps some. Document frequencies of
+    the fold are those of all documents less its test documents.
+    """
+    n_terms = counts.shape[1]
+    of_test = counts[test]
+    frequency = np.bincount(counts.indices, minlength=n_terms)
+    frequency -= np.bincount(of_test.indices, minlength=n_terms)
+    lowest, highest = find_limits(vectorizer.min_df, vectorizer.max_df, train.size)
+    kept = np.flatnonzero((frequency >= lowest) & (frequency <= highest) & (frequency > 0))
+    fitted: DocumentVectorizer = clone(vectorizer)
+    if fitted.weighting == "tfidf":
+        fitted.idf_ = compute_idf(frequency[kept], train.size)
+    of_train, of_test = (weight_counts(fitted, part[:, kept]) for part in (counts[train], of_test))
+    return of_train, of_test
+
+
+def compute_idf(frequency: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
+    """Return inverse document frequencies, smoothed as if one more document had every term."""
+    return np.log((1 + n_documents) / (1.0 + frequency)) + 1
+
+
 def dampen(counts: NDArray[Any]) -> None:
     """Replace counts by 1 + ln(count), in place."""
     np.log(counts, counts)
@@ -368,7 +397,7 @@ def set_vocabulary(
     vectorizer.vocabulary_ = dict(zip(words, range(len(words)), strict=True))
     vectorizer._known = None  # until it is needed: the matrix of the training texts does without
     if vectorizer.weighting == "tfidf":
-        vectorizer.idf_ = np.log((1 + n_documents) / (1.0 + frequency)) + 1
+        vectorizer.idf_ = compute_idf(frequency, n_documents)
 
 
 def list_stop_words(vectorizer: DocumentVectorizer) -> frozenset[str]:

@@ -38,13 +38,15 @@ function listCosts() {
 
 function listQualities() {
   const compare = (now, before) => formatDifference(subtract(now, before));
+  const tops = Object.keys(record.model.judgement?.precision_at_k ?? {});
   return [
-    ["Accuracy", "accuracy"],
-    ["Macro-F1", "macro_f1"],
-    ["Micro-F1", "micro_f1"],
-  ].map(([label, key]) => ({
+    ["Accuracy", (judgement) => judgement.accuracy],
+    ["Macro-F1", (judgement) => judgement.macro_f1],
+    ["Micro-F1", (judgement) => judgement.micro_f1],
+    ...tops.map((k) => [`Precision at ${k}`, (judgement) => judgement.precision_at_k[k]]),
+  ].map(([label, read]) => ({
     label,
-    read: (model) => model.judgement?.[key] ?? null,
+    read: (model) => (model.judgement && read(model.judgement)) ?? null,
     write: formatMeasure,
     compare,
   }));

@@ -30,6 +30,7 @@ async function start() {
   startClasses();
   startWords();
   startModels();
+  startTrials();
   startMaking();
   await Promise.all([first ? startCurve() : undefined, startStability(), startShapes()]);
   writeContents();

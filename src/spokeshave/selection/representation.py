@@ -1,0 +1,523 @@
+"""The choice of a representation by cross-validation.
+
+A representation is the terms of a text, their weighting and the prior of their weights. The loss
+and C of the SVM are chosen with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import f1_score
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import check_random_state
+
+from spokeshave.metrics import count_order, mean_known, measure
+from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.vectorizer import DocumentVectorizer, weight_fold
+from spokeshave.utils.validation import binarize, check_documents, check_targets, list_documents
+
+WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer
+    "binary": {"weighting": "binary", "sublinear_tf": False},
+    "counts": {"weighting": "counts", "sublinear_tf": False},
+    "tfidf": {"weighting": "tfidf", "sublinear_tf": False},
+    "sublinear": {"weighting": "tfidf", "sublinear_tf": True},
+}
+FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
+LETTERS = 6  # of a word and the space after it
+FEW_FOLDS = 3  # of all rounds but the last
+TOLERANCE = 0.01  # relative duality gap of a trial
+MOST_PASSES = 100  # of a trial
+
+
+@dataclass(frozen=True)
+class Representation:
+    """How texts become rows, and the SVM that is trained on them.
+
+    Attributes
+    ----------
+    analyzer, ngram_range, min_df
+        Parameters of `DocumentVectorizer`. Vectors do not use them.
+    weighting : {"binary", "counts", "tfidf", "sublinear"}
+        The value of a term in a document; "sublinear" is tf-idf with ``sublinear_tf=True``.
+    prior_strength : float
+        The strength of the prior by Bi-Normal Separation; 0 for no prior.
+    loss : {"hinge", "squared_hinge"}
+        The loss of the SVM.
+    C : float
+        The cost of a training error.
+    trials : tuple of Trial
+        The trials that it was chosen from, in the order of the rounds.
+    """
+
+    analyzer: Any = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    min_df: float = 2
+    weighting: str = "sublinear"
+    prior_strength: float = 0.5
+    loss: str = "squared_hinge"
+    C: float = 1.0
+    trials: tuple[Trial, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def terms(self) -> tuple[Any, tuple[int, int], float]:
+        """The choice of terms: analyzer, n-grams and smallest document frequency."""
+        return self.analyzer, self.ngram_range, self.min_df
+
+    def make_vectorizer(self, like: DocumentVectorizer | None = None) -> DocumentVectorizer:
+        """Return a vectorizer of this representation; other parameters are those of ``like``.
+
+        Examples
+        --------
+        >>> Representation(weighting="sublinear").make_vectorizer().sublinear_tf
+        True
+        """
+        vectorizer: DocumentVectorizer = DocumentVectorizer() if like is None else clone(like)
+        vectorizer.set_params(
+            analyzer=self.analyzer,
+            ngram_range=self.ngram_range,
+            min_df=self.min_df,
+            **WEIGHTINGS[self.weighting],
+        )
+        return vectorizer
+
+    def make_svm(self, like: DualLinearSVC | None = None) -> DualLinearSVC:
+        """Return an SVM of this representation; other parameters are those of ``like``."""
+        svm: DualLinearSVC = DualLinearSVC() if like is None else clone(like)
+        has_prior = self.prior_strength > 0
+        svm.set_params(
+            C=self.C,
+            loss=self.loss,
+            prior="bns" if has_prior else None,
+            prior_strength=self.prior_strength if has_prior else 1.0,
+        )
+        return svm
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The scores of a representation by cross-validation.
+
+    Attributes
+    ----------
+    representation : Representation
+        The representation.
+    n_documents, n_features : int
+        Documents of the trial, and features of its SVMs on average.
+    scores : tuple of float
+        The score on each fold.
+    seconds : float
+        Time of all folds.
+    """
+
+    representation: Representation
+    n_documents: int
+    n_features: int
+    scores: tuple[float, ...]
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """The mean over folds."""
+        return float(mean_known(np.array(self.scores), axis=0))
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return _find_error(np.array(self.scores))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The values that a search tries, and how much it computes.
+
+    The first round tries all terms, weightings and strengths at the default loss and C; the second
+    tries losses and Cs for the best of them; the last compares the best again, on more documents.
+
+    Attributes
+    ----------
+    ngrams : dict of str to list
+        The ranges of n-grams to try for each analyzer.
+    weightings, strengths : tuple
+        The weightings and the strengths of the prior to try.
+    Cs : dict of str to tuple
+        The values of C to try for each loss.
+    n_kept : tuple of int
+        How many trials go on to the second and to the last round.
+    n_folds : int
+        Number of folds of the last round; the others have three.
+    work : float
+        Largest product of documents, terms of a document and classes of a trial.
+    """
+
+    ngrams: dict[Any, list[tuple[int, int]]]
+    weightings: tuple[str, ...] = ("tfidf", "sublinear", "binary")
+    strengths: tuple[float, ...] = (0.0, 0.5, 1.0)
+    Cs: dict[str, tuple[float, ...]] = field(
+        default_factory=lambda: {"squared_hinge": (0.1, 0.3, 1.0, 3.0), "hinge": (1.0,)}
+    )
+    n_kept: tuple[int, int] = (6, 4)
+    n_folds: int = 5
+    work: float = 2e8
+
+
+NORMAL = Effort({"word": [(1, 1), (1, 2)], "char_wb": [(2, 5)], "char": [(2, 5)]})
+THOROUGH = Effort(
+    {"word": [(1, 1), (1, 2), (1, 3)], "char_wb": [(2, 4), (2, 5)], "char": [(2, 4), (2, 5)]},
+    strengths=(0.0, 0.25, 0.5, 0.75, 1.0),
+    Cs={
+        "squared_hinge": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
+        "hinge": (0.1, 0.3, 1.0, 3.0),
+    },
+    n_kept=(12, 8),
+    n_folds=10,
+    work=1e9,
+)
+EFFORTS = {"quick": None, "normal": NORMAL, "thorough": THOROUGH}
+SEARCHED = ("analyzer", "ngram_range", "min_df", "weighting", "prior_strength", "loss", "C")
+
+
+def choose_representation(
+    documents: Any,
+    y: Any,
+    *,
+    effort: str = "normal",
+    fixed: dict[str, Any] | None = None,
+    vectorizer: DocumentVectorizer | None = None,
+    estimator: DualLinearSVC | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    report: Callable[[float], None] = lambda share: None,
+) -> Representation:
+    """Choose the representation of texts, and the SVM, by cross-validation.
+
+    Representations are compared in three rounds on more and more documents, up to all of them if
+    the work allows, as in successive halving. The score is the macro-F1 of predicted labels, or the
+    mean of the best F1 of each class for multilabel targets. The best of the last round is chosen,
+    or one with fewer features that loses at most one standard error of the difference.
+
+    Parameters
+    ----------
+    documents : sequence of str, or {array-like, sparse matrix} of shape (n_documents, n_features)
+        Texts; or vectors, for which only the prior, the loss and C are chosen.
+    y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+        Targets.
+    effort : {"quick", "normal", "thorough"}, default="normal"
+        "quick" returns a good default without a search; "thorough" tries more, on more documents.
+    fixed : dict, optional
+        Attributes of the representation that are not searched.
+    vectorizer : DocumentVectorizer, optional
+        Has all other parameters of the vectorizer, such as ``stop_words``.
+    estimator : DualLinearSVC, optional
+        Has all other parameters of the SVM, such as ``class_weight``.
+    n_jobs : int, optional
+        Number of threads; -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, optional
+        Draws the documents of the rounds and the folds.
+    report : callable, optional
+        Called with the share of the search that is done.
+
+    Returns
+    -------
+    representation : Representation
+
+    Examples
+    --------
+    >>> from spokeshave import choose_representation
+    >>> texts = ["grey ash", "ash bark", "an ash", "oak bark", "grey oak", "an oak"] * 3
+    >>> y = ["ash", "ash", "ash", "oak", "oak", "oak"] * 3
+    >>> chosen = choose_representation(texts, y, fixed={"analyzer": "word"}, random_state=0)
+    >>> chosen.ngram_range, len(chosen.trials) > 40
+    ((1, 1), True)
+    """
+    if effort not in EFFORTS:
+        raise ValueError(f"effort must be one of {', '.join(EFFORTS)}. Got {effort!r} instead.")
+    given, limits = _check_fixed(fixed or {}), EFFORTS[effort]
+    documents, y = _check(documents, y)
+    is_text = isinstance(documents, list)
+    if not is_text and documents.nnz > np.prod(documents.shape) / 2:
+        given = {"prior_strength": 0.0, **given}  # the prior is of features that documents lack
+    default = make_default(given, is_text=is_text)
+    if limits is None or (n_folds := _count_folds(y, limits.n_folds)) < 2:
+        return default
+    opening = _vary_rows(default, limits, given, is_text=is_text)
+    if len(opening) == len(_vary_svm([default], limits, given)) == 1:
+        return default
+    rng = check_random_state(random_state)
+    svm = DualLinearSVC() if estimator is None else clone(estimator)
+    svm.set_params(tol=TOLERANCE, max_iter=MOST_PASSES, probability=False, random_state=0, n_jobs=1)
+    search = _Search(
+        documents,
+        y,
+        vectorizer=vectorizer or DocumentVectorizer(n_jobs=n_jobs),
+        svm=svm,
+        seed=rng.randint(2**31),
+        n_jobs=n_jobs,
+        report=report,
+    )
+    order = _draw(y, rng)[: _find_limit(documents, y, limits.work)]
+    fewest = min(order.size, FEWEST_DOCUMENTS)
+    some, more = (order[: max(order.size // share, fewest)] for share in (9, 3))
+    few_folds = min(n_folds, FEW_FOLDS)
+    first = search.compare(some, opening, few_folds, 0.3)
+    best = _list_best(first, limits.n_kept[0])
+    second = search.compare(more, _vary_svm(best, limits, given), few_folds, 0.6)
+    last = search.compare(order, _list_best(second, limits.n_kept[1]), n_folds, 1.0)
+    trials = dict.fromkeys([*first, *second, *last])  # few documents make rounds alike
+    return replace(_choose(last), trials=tuple(trials))
+
+
+def make_default(given: dict[str, Any], *, is_text: bool) -> Representation:
+    """Return the representation without a search, with the attributes that are given."""
+    default = Representation(prior_strength=Representation.prior_strength if is_text else 0.0)
+    if "ngram_range" not in given and given.get("analyzer", "word") in ("char", "char_wb"):
+        default = replace(default, ngram_range=NORMAL.ngrams[given["analyzer"]][0])
+    return replace(default, **given)
+
+
+def _check_fixed(fixed: dict[str, Any]) -> dict[str, Any]:
+    for name in fixed:
+        if name not in SEARCHED:
+            raise ValueError(
+                f"fixed must have keys of {', '.join(SEARCHED)}. Got {name!r} instead."
+            )
+    if (weighting := fixed.get("weighting")) is not None and weighting not in WEIGHTINGS:
+        raise ValueError(
+            f"weighting must be one of {', '.join(WEIGHTINGS)}. Got {weighting!r} instead."
+        )
+    return fixed
+
+
+def _check(documents: Any, y: Any) -> tuple[Any, Any]:
+    """Return a list of texts or sparse rows, and targets."""
+    is_array = sparse.issparse(documents) or isinstance(documents, np.ndarray)
+    if is_array and documents.dtype.kind not in "OU":
+        return check_documents(documents, y)
+    texts, y = list(documents), check_targets(y)
+    if len(texts) != y.shape[0]:
+        raise ValueError(f"documents must be as many as targets. Got {len(texts)} and {len(y)}.")
+    return texts, y
+
+
+def _count_folds(y: Any, n_wanted: int) -> int:
+    """Return the number of folds, at most the documents of each of the two largest classes."""
+    if y.ndim == 2:
+        return min(n_wanted, int(y.shape[0]))
+    sizes = np.sort(np.unique(y, return_counts=True)[1])
+    return min(n_wanted, int(sizes[-2:].min()))  # so that two classes are in every fold
+
+
+def _draw(y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Return the documents in a random order, of which each beginning is stratified."""
+    order = rng.permutation(y.shape[0])
+    if y.ndim == 2:
+        return np.asarray(order)
+    codes = np.unique(y[order], return_inverse=True)[1]
+    place = np.empty(order.size)
+    for k in range(codes.max() + 1):
+        of_class = np.flatnonzero(codes == k)
+        place[of_class] = (np.arange(of_class.size) + 0.5) / of_class.size
+    return np.asarray(order[np.argsort(place, kind="stable")])
+
+
+def _find_limit(documents: Any, y: Any, work: float) -> int:
+    """Return the number of documents that a trial may have."""
+    is_text = isinstance(documents, list)
+    n_terms = sum(map(len, documents)) / LETTERS if is_text else documents.nnz
+    n_classes = y.shape[1] if y.ndim == 2 else np.unique(y).size
+    per_document = max(n_terms / y.shape[0], 1) * n_classes
+    return max(FEWEST_DOCUMENTS, int(work / per_document))
+
+
+def _vary_rows(
+    default: Representation, limits: Effort, given: dict[str, Any], *, is_text: bool
+) -> list[Representation]:
+    """Return a candidate for each choice of terms, weighting and prior."""
+    strengths = [given["prior_strength"]] if "prior_strength" in given else limits.strengths
+    weightings = [given["weighting"]] if "weighting" in given else limits.weightings
+    if not is_text:
+        return [replace(default, prior_strength=strength) for strength in strengths]
+    return [
+        replace(default, **terms, weighting=weighting, prior_strength=strength)
+        for terms, weighting, strength in product(_list_terms(limits, given), weightings, strengths)
+    ]
+
+
+def _list_terms(limits: Effort, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the choices of analyzer, n-grams and smallest document frequency."""
+    analyzers: Sequence[Any] = ["word"] if "ngram_range" in given else ["word", "char_wb"]
+    for analyzer in [given["analyzer"]] if "analyzer" in given else analyzers:
+        ranges = limits.ngrams.get(analyzer, [(1, 1)])
+        for ngram_range in [given["ngram_range"]] if "ngram_range" in given else ranges:
+            frequencies = [1, 2] if (analyzer, ngram_range) == ("word", (1, 1)) else [2]
+            for min_df in [given["min_df"]] if "min_df" in given else frequencies:
+                yield {"analyzer": analyzer, "ngram_range": ngram_range, "min_df": min_df}
+
+
+def _vary_svm(
+    best: list[Representation], limits: Effort, given: dict[str, Any]
+) -> list[Representation]:
+    """Return a candidate for each loss and each C of the best representations."""
+    choices = dict(limits.Cs)
+    if "loss" in given:
+        choices = {given["loss"]: max(limits.Cs.values(), key=len)}
+    return [
+        replace(each, loss=loss, C=C)
+        for each, (loss, Cs) in product(best, choices.items())
+        for C in ([given["C"]] if "C" in given else Cs)
+    ]
+
+
+def _list_best(trials: list[Trial], n_best: int) -> list[Representation]:
+    """Return the best representations, at most half of them of the same terms."""
+    found: list[Representation] = []
+    taken: Counter[Any] = Counter()
+    for trial in sorted(trials, key=lambda trial: (-trial.score, trial.n_features)):
+        terms = trial.representation.terms
+        if taken[terms] < -(-n_best // 2) and len(found) < n_best:
+            taken[terms] += 1
+            found.append(trial.representation)
+    return found
+
+
+def _choose(trials: list[Trial]) -> Representation:
+    """Return the best representation, or the one with fewest features of those as good as it.
+
+    As good is a loss of at most one standard error of the difference over the folds.
+    """
+    best = max(trials, key=lambda trial: trial.score)
+    losses = [np.subtract(best.scores, trial.scores) for trial in trials]
+    as_good = [
+        trial
+        for trial, loss in zip(trials, losses, strict=True)
+        if loss.mean() <= _find_error(loss)
+    ]
+    return min(as_good, key=lambda trial: (trial.n_features, -trial.score)).representation
+
+
+def _find_error(values: NDArray[np.float64]) -> float:
+    """Return the standard error of a mean."""
+    return float(np.std(values, ddof=1) / np.sqrt(values.size))
+
+
+class _Search:
+    """Trials of representations on some of the documents."""
+
+    def __init__(
+        self,
+        documents: Any,
+        y: Any,
+        vectorizer: DocumentVectorizer,
+        svm: DualLinearSVC,
+        seed: int,
+        n_jobs: int | None,
+        report: Callable[[float], None],
+    ) -> None:
+        self.documents, self.y = documents, y
+        self.vectorizer, self.svm = vectorizer, svm
+        self.seed, self.n_jobs, self.report = seed, n_jobs, report
+        self._share_done = 0.0
+        self._known: dict[tuple[int, int, Representation], Trial] = {}
+
+    def compare(
+        self,
+        documents: NDArray[np.intp],
+        candidates: list[Representation],
+        n_folds: int,
+        share_after: float,
+    ) -> list[Trial]:
+        """Return a trial of each candidate on some documents.
+
+        ``share_after`` is the share of the search that is done after it.
+        """
+        n, by_terms = documents.size, defaultdict(list)
+        for each in candidates:
+            if (n, n_folds, each) not in self._known:
+                by_terms[each.analyzer, each.ngram_range].append(each)
+        step = (share_after - self._share_done) / max(len(by_terms), 1)
+        for number, group in enumerate(by_terms.values(), 1):
+            for trial in self._try(documents, n_folds, group):
+                self._known[n, n_folds, trial.representation] = trial
+            self.report(self._share_done + number * step)
+        self._share_done = share_after
+        return [self._known[n, n_folds, each] for each in candidates]
+
+    def _try(
+        self, documents: NDArray[np.intp], n_folds: int, group: list[Representation]
+    ) -> Iterator[Trial]:
+        """Try representations of the same n-grams."""
+        counts, y = self._count(documents, group), self.y[documents]
+        by_rows = defaultdict(list)
+        for each in group:
+            by_rows[each.min_df, each.weighting].append(each)
+        kind = KFold if y.ndim == 2 else StratifiedKFold
+        splitter = kind(n_folds, shuffle=True, random_state=self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # rare classes, and the loose tolerance
+            folds = list(splitter.split(np.zeros(documents.size), y))
+            found = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
+                delayed(self._measure)(counts, y, *fold, alike)
+                for alike, fold in product(by_rows.values(), folds)
+            )
+        for number, alike in enumerate(by_rows.values()):
+            of_folds = found[number * n_folds : (number + 1) * n_folds]
+            for each, of_trial in zip(alike, zip(*of_folds, strict=True), strict=True):
+                scores, n_features, seconds = zip(*of_trial, strict=True)
+                features = round(np.mean(n_features))
+                yield Trial(each, documents.size, features, scores, sum(seconds))
+
+    def _count(self, documents: NDArray[np.intp], group: list[Representation]) -> Any:
+        """Return the counts of terms in documents, or their rows if they are vectors."""
+        if not isinstance(self.documents, list):
+            return self.documents[documents]
+        smallest = min(group, key=lambda each: each.min_df)
+        vectorizer = replace(smallest, weighting="counts").make_vectorizer(self.vectorizer)
+        texts = [self.documents[i] for i in documents]
+        return vectorizer.set_params(norm=None).fit_transform(texts)
+
+    def _measure(
+        self,
+        counts: Any,
+        y: Any,
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+        group: list[Representation],
+    ) -> list[tuple[float, int, float]]:
+        """Return score, features and seconds on a fold of representations with the same rows."""
+        start = perf_counter()
+        if isinstance(self.documents, list):
+            vectorizer = group[0].make_vectorizer(self.vectorizer)
+            X_train, X_test = weight_fold(vectorizer, counts, train, test)
+        else:
+            X_train, X_test = counts[train], counts[test]
+        found = []
+        for each in group:
+            svm = each.make_svm(self.svm).fit(X_train, y[train])
+            score = _score(svm, X_test, y[test])
+            found.append((score, X_train.shape[1], perf_counter() - start))
+            start = perf_counter()
+        return found
+
+
+def _score(svm: DualLinearSVC, X: Any, y: Any) -> float:
+    """Return the macro-F1 of predicted labels, or the mean of the best F1 of each class."""
+    if y.ndim == 1:
+        return float(f1_score(y, svm.predict(X), average="macro", zero_division=0))
+    scores, indicator = svm.decision_function(X), binarize(y)[1]
+    scores = scores.reshape(indicator.shape)
+    of_classes = [
+        measure("best_f1", count_order(of_class[None].copy(), list_documents(indicator, k))[0])[0]
+        for k, of_class in enumerate(scores.T)
+    ]
+    return float(mean_known(np.array(of_classes), axis=0))

@@ -1,0 +1,210 @@
+"""The choice of a representation against trials that are made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics import f1_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+
+from spokeshave import DocumentVectorizer, DualLinearSVC, Representation, choose_representation
+from spokeshave.selection import representation
+from spokeshave.selection.representation import EFFORTS, SEARCHED, make_default
+from spokeshave.text.vectorizer import weight_fold
+
+WORDS = ["grey ash", "leaf of ash", "an ash", "bark of an oak", "grey oak", "an oak leaf"]
+TREES = ["ash", "ash", "ash", "oak", "oak", "oak"]
+FEW = {"analyzer": "word", "weighting": "tfidf", "loss": "squared_hinge"}
+
+
+def make_texts(n_documents=60, seed=0):
+    """Return texts of two classes, of which one says "not good", and labels."""
+    rng = np.random.default_rng(seed)
+    fill = ["plane", "chisel", "adze", "gouge", "scorp", "froe", "maul"]
+    texts, labels = [], []
+    for number in range(n_documents):
+        words = list(rng.choice(fill, 5))
+        label = "yes" if number % 2 else "no"
+        words[2:2] = ["good", "not"] if label == "yes" else ["not", "good"]
+        texts.append(" ".join(words))
+        labels.append(label)
+    return texts, np.array(labels)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(["binary", "counts", "tfidf"]),
+    st.booleans(),
+    st.sampled_from(["l1", "l2", None]),
+    st.sampled_from([1, 2, 0.2]),
+    st.sampled_from([1.0, 0.5, 4]),
+    st.lists(st.sampled_from(WORDS), min_size=6, max_size=12),
+    st.integers(0, 5),
+)
+def test_a_fold_by_subtraction_is_a_fold_by_counting(
+    weighting, sublinear_tf, norm, min_df, max_df, texts, first
+):
+    texts = [*WORDS, *texts]
+    options = {"weighting": weighting, "sublinear_tf": sublinear_tf, "norm": norm, "max_df": max_df}
+    vectorizer = DocumentVectorizer(min_df=min_df, **options)
+    counts = DocumentVectorizer(weighting="counts", norm=None, min_df=1).fit_transform(texts)
+    test = np.arange(first, len(texts), 6)
+    train = np.setdiff1d(np.arange(len(texts)), test)
+    try:
+        expected = vectorizer.fit_transform([texts[i] for i in train])
+    except ValueError:  # no term is left
+        X_train, _ = weight_fold(vectorizer, counts, train, test)
+        assert X_train.shape[1] == 0
+        return
+    X_train, X_test = weight_fold(vectorizer, counts, train, test)
+    np.testing.assert_allclose(X_train.toarray(), expected.toarray(), atol=1e-12)
+    expected = vectorizer.transform([texts[i] for i in test])
+    np.testing.assert_allclose(X_test.toarray(), expected.toarray(), atol=1e-12)
+
+
+def test_trials_are_those_of_pipelines(monkeypatch):
+    monkeypatch.setattr(representation, "TOLERANCE", 1e-9)
+    monkeypatch.setattr(representation, "MOST_PASSES", 10_000)
+    texts, y = make_texts()
+    chosen = choose_representation(texts, y, fixed=FEW, random_state=3)
+    rng = check_random_state(3)
+    seed = rng.randint(2**31)
+    order = representation._draw(y, rng)
+    y = y[order]
+    rows = np.array(texts, object)[order]
+    assert chosen.trials
+    for trial in chosen.trials[::5]:
+        scores = []
+        splits = StratifiedKFold(len(trial.scores), shuffle=True, random_state=seed)
+        for train, test in splits.split(rows, y):
+            vectorizer = trial.representation.make_vectorizer()
+            X = vectorizer.fit_transform(rows[train])
+            svm = trial.representation.make_svm(DualLinearSVC(tol=1e-9, random_state=0))
+            predicted = svm.fit(X, y[train]).predict(vectorizer.transform(rows[test]))
+            scores.append(f1_score(y[test], predicted, average="macro"))
+        np.testing.assert_allclose(trial.scores, scores)
+        assert trial.score == pytest.approx(np.mean(scores))
+        assert trial.error == pytest.approx(np.std(scores, ddof=1) / np.sqrt(len(scores)))
+        assert trial.n_documents == 60
+
+
+def test_the_best_of_the_last_round_or_a_smaller_one_as_good_is_chosen():
+    texts, y = make_texts()
+    chosen = choose_representation(texts, y, fixed=FEW, random_state=0)
+    assert chosen.ngram_range == (1, 2)  # single words do not tell the classes apart
+    last = [trial for trial in chosen.trials if len(trial.scores) == 5]
+    best = max(last, key=lambda trial: trial.score)
+    (taken,) = [trial for trial in last if trial.representation == chosen]
+    loss = np.subtract(best.scores, taken.scores)
+    assert loss.mean() <= loss.std(ddof=1) / np.sqrt(5)
+    for trial in last:
+        loss = np.subtract(best.scores, trial.scores)
+        if trial.n_features < taken.n_features:
+            assert loss.mean() > loss.std(ddof=1) / np.sqrt(5)
+
+
+def test_rounds_grow_and_shrink(monkeypatch):
+    monkeypatch.setattr(representation, "FEWEST_DOCUMENTS", 12)
+    texts, y = make_texts(180)
+    chosen = choose_representation(texts, y, fixed=FEW, random_state=0)
+    sizes = [trial.n_documents for trial in chosen.trials]
+    limits = EFFORTS["normal"]
+    assert sizes == sorted(sizes)
+    assert sorted(set(sizes)) == [20, 60, 180]
+    assert sizes.count(20) == 9  # terms x strengths
+    assert sizes.count(60) == limits.n_kept[0] * len(limits.Cs["squared_hinge"])
+    assert sizes.count(180) == limits.n_kept[1]
+
+
+def test_what_is_fixed_is_not_searched():
+    texts, y = make_texts()
+    fixed = {
+        "analyzer": "char",
+        "ngram_range": (1, 3),
+        "min_df": 3,
+        "weighting": "binary",
+        "prior_strength": 0.25,
+        "loss": "hinge",
+    }
+    chosen = choose_representation(texts, y, fixed=fixed, random_state=0)
+    for name, value in fixed.items():
+        assert {getattr(trial.representation, name) for trial in chosen.trials} == {value}
+    assert len({trial.representation.C for trial in chosen.trials}) == 4
+    every = choose_representation(texts, y, fixed={**fixed, "C": 2.0}, random_state=0)
+    assert every == Representation(**fixed, C=2.0)
+    assert not every.trials
+
+
+def test_quick_is_a_default():
+    texts, y = make_texts()
+    assert choose_representation(texts, y, effort="quick") == Representation()
+    found = choose_representation(texts, y, effort="quick", fixed={"analyzer": "char_wb"})
+    assert found.ngram_range == (2, 5)
+    assert make_default({}, is_text=False).prior_strength == 0
+
+
+def test_two_documents_of_a_class_are_too_few_to_search():
+    assert choose_representation(["an ash", "an oak"], ["ash", "oak"]) == Representation()
+
+
+def test_threads_do_not_change_the_choice():
+    texts, y = make_texts()
+    one, two = (choose_representation(texts, y, n_jobs=n, random_state=0) for n in (1, 2))
+    assert one == two
+    for a, b in zip(one.trials, two.trials, strict=True):
+        assert replace(a, seconds=0) == replace(b, seconds=0)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "several labels"])
+def test_vectors_have_no_terms_to_choose(kind):
+    texts, y = make_texts()
+    X = DocumentVectorizer(ngram_range=(1, 2)).fit_transform(texts)
+    if kind == "dense":
+        X = X.toarray() + 1.0
+    if kind == "several labels":
+        y = np.column_stack([y == "yes", y == "no", np.arange(y.size) % 3 == 0]).astype(int)
+    chosen = choose_representation(X, y, random_state=0)
+    strengths = {trial.representation.prior_strength for trial in chosen.trials}
+    assert strengths == ({0.0} if kind == "dense" else {0.0, 0.5, 1.0})
+    assert {trial.representation.terms for trial in chosen.trials} == {("word", (1, 1), 2)}
+    assert {trial.n_features for trial in chosen.trials} == {X.shape[1]}
+    assert max(trial.score for trial in chosen.trials) > 0.6
+
+
+def test_texts_may_have_several_labels():
+    texts, y = make_texts()
+    several = sparse.csr_matrix(np.column_stack([y == "yes", y == "no"]).astype(int))
+    chosen = choose_representation(texts, several, fixed=FEW, random_state=0)
+    assert chosen.ngram_range == (1, 2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from("abc"), min_size=3, max_size=60), st.integers(0, 3))
+def test_each_beginning_of_the_order_is_stratified(labels, seed):
+    y = np.array(labels)
+    order = representation._draw(y, check_random_state(seed))
+    assert sorted(order) == list(range(y.size))
+    for n in range(1, y.size):
+        for label in set(labels):
+            share = labels.count(label) / y.size
+            assert abs((y[order[:n]] == label).sum() - n * share) < 2
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"effort": "much"}, "effort must be one of quick, normal, thorough. Got 'much' instead."),
+        ({"fixed": {"norm": "l1"}}, f"fixed must have keys of {', '.join(SEARCHED)}. Got 'norm' "),
+        ({"fixed": {"weighting": "idf"}}, "weighting must be one of binary, counts, tfidf, "),
+        ({"y": TREES[:-1]}, "documents must be as many as targets. Got 6 and 5."),
+    ],
+)
+def test_errors(options, problem):
+    with pytest.raises(ValueError, match="^" + problem.replace("(", r"\(")):
+        choose_representation(WORDS, options.pop("y", TREES), **options)
