@@ -496,10 +496,20 @@ def test_the_subset_stops_growing_when_memory_is_short(resident):
 
 
 @pytest.mark.parametrize("memory", [MUCH, LITTLE])
-@pytest.mark.parametrize("weighting", ["binary", "counts"])
-def test_what_is_saved_is_read_back(tmp_path, memory, weighting):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weighting": "counts"},
+        {"ngram_range": (1, 2)},
+        {"analyzer": "char_wb", "ngram_range": (2, 4)},
+        {"analyzer": str.split},
+    ],
+    ids=str,
+)
+def test_what_is_saved_is_read_back(tmp_path, memory, options):
     texts, labels = make_texts(300)
-    stream, request = Stream(texts, labels), make_request(weighting=weighting)
+    stream, request = Stream(texts, labels), make_request(**options)
     found = run_first_pass(stream, request, memory, lambda share: None)
     save_first_pass(tmp_path, found)
     read = load_first_pass(tmp_path, make_sample(request, memory))

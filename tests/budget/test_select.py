@@ -202,7 +202,9 @@ def test_no_feature_left_gets_one_sentence():
 
 @pytest.mark.parametrize("idf", [None, np.array([1.5, 2.5], np.float32)])
 @pytest.mark.parametrize(
-    "features", [["größe", "中文"], np.array([7, 3])], ids=["words", "numbers"]
+    "features",
+    [["größe", "中文"], [" \n", "\ud800"], np.array([7, 3])],
+    ids=["words", "n-grams", "numbers"],
 )
 def test_what_is_saved_is_read_back(tmp_path, features, idf):
     cut = Cut(2, 9, 3, 1, 1.5, 0, 1234, False)

@@ -88,7 +88,7 @@ def test_the_model_is_that_of_the_estimator(finished, folder, more_texts):
     svc = BudgetedSVC(
         "8GB",
         estimator=DualLinearSVC(loss="squared_hinge", prior="bns", prior_strength=0.5),
-        vectorizer=DocumentVectorizer(weighting="tfidf"),
+        vectorizer=DocumentVectorizer(weighting="tfidf", sublinear_tf=True),
         nonzeros_per_document=6,
         random_state=0,
     ).fit_files(folder / "trees.csv")
@@ -116,6 +116,17 @@ def test_settings_reach_the_estimator():
     assert (svc.vectorizer.weighting, svc.vectorizer.min_df) == ("counts", 5)
     assert (svc.by, svc.tolerance, svc.random_state) == ("chi2", 0.02, 4)
     assert (svc.memory, svc.nonzeros_per_document, svc.folder) == ("1GB", 7.5, "here")
+
+
+def test_a_vectorizer_that_is_given_is_the_recipe():
+    given = DocumentVectorizer(ngram_range=(1, 2), n_jobs=-1)
+    found = make_recipe(Settings(), given)
+    assert found is not given
+    assert (found.ngram_range, found.n_jobs) == ((1, 2), None)
+    with pytest.raises(ValueError, match="a model file cannot store a function"):
+        make_recipe(Settings(), DocumentVectorizer(analyzer=str.split))
+    with pytest.raises(ValueError, match="ngram_range must be two whole numbers"):
+        make_recipe(Settings(), DocumentVectorizer(ngram_range=2))
 
 
 def test_the_parts_of_the_record_agree(finished, texts):

@@ -15,7 +15,9 @@ from spokeshave.kernels.ngrams import (
     empty_ngrams,
     expand_rows,
     find_ngrams,
+    hash_ngrams,
     index_ngrams,
+    mark_beginnings,
     spell_ngrams,
 )
 
@@ -143,3 +145,37 @@ def test_many_ngrams_outgrow_the_first_table():
     assert indptr.tolist() == [0, 3 * 3000 - 3]
     assert (counts == 1).all()
     assert spell(ngrams, grams) == slide(sequence, 1, 3, keeps_short=False)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEQUENCES, RANGES, st.data())
+def test_what_marked_ngrams_begin_with_is_marked(sequences, limits, data):
+    ngrams = count(sequences, limits)[-1]
+    names = spell(ngrams)
+    marked = set(data.draw(st.lists(st.sampled_from(names), unique=True)) if names else ())
+    is_marked = np.array([name in marked for name in names], bool)
+    mark_beginnings(ngrams, is_marked)
+    expected = {name[: n + 1] for name in marked for n in range(len(name))}
+    assert {name for name, each in zip(names, is_marked, strict=True) if each} == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEQUENCES, SEQUENCES, RANGES)
+def test_a_hash_is_that_of_the_symbols_in_every_trie(first, second, limits):
+    of_symbols = np.arange(N_SYMBOLS, dtype=np.uint64)
+    hashes = {}
+    for sequences in (first, second):
+        ngrams = count(sequences, limits)[-1]
+        for name, each in zip(spell(ngrams), hash_ngrams(ngrams, of_symbols), strict=True):
+            assert hashes.setdefault(name, each) == each == hash_plainly(name)
+    assert len(set(hashes.values())) == len(hashes)
+
+
+def hash_plainly(symbols):
+    """Return the hash of an n-gram in plain Python."""
+    golden, mask = 0x9E3779B97F4A7C15, 2**64 - 1
+    found = symbols[0]
+    for symbol in symbols[1:]:
+        mixed = (found + 1) * golden & mask
+        found = ((mixed ^ mixed >> 32) + symbol + 1) * golden & mask
+    return found

@@ -129,9 +129,8 @@ def make_recipe(settings: Settings, vectorizer: DocumentVectorizer | None) -> Do
 
     This is where jobs in a budget and on a cluster get it from.
     """
-    if vectorizer is None:
-        return make_vectorizer(settings)
-    recipe: DocumentVectorizer = clone(vectorizer)
+    given = make_vectorizer(settings) if vectorizer is None else vectorizer
+    recipe: DocumentVectorizer = clone(given).set_params(n_jobs=None)  # a worker has one thread
     check_vectorizer(recipe)
     require_names(recipe)
     return recipe

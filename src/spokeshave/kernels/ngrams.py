@@ -192,8 +192,8 @@ def hash_ngrams(ngrams, symbol_hashes):
     for g in range(hashes.size):
         hashes[g] = symbol_hashes[symbols[g]]
         if prefixes[g] >= 0:
-            mixed = (hashes[prefixes[g]] ^ hashes[prefixes[g]] >> _HALF) * _GOLDEN + _ONE
-            hashes[g] = (mixed ^ hashes[g]) * _GOLDEN
+            mixed = (hashes[prefixes[g]] + _ONE) * _GOLDEN
+            hashes[g] = ((mixed ^ mixed >> _HALF) + hashes[g] + _ONE) * _GOLDEN
     return hashes
 
 

@@ -308,8 +308,9 @@ class NameIndex:
             self._add(name)
 
     def _add(self, name: str) -> int:
-        number = self._ids.setdefault(name, len(self._ids))
-        if number == len(self._ids) - 1:
+        n_known = len(self._ids)
+        number = self._ids.setdefault(name, n_known)
+        if len(self._ids) > n_known:
             self._n_letters += len(name) * (1 if name.isascii() else 4)
         return number
 
