@@ -20,6 +20,7 @@ from spokeshave.jobs.record import (
     RunRecord,
     ShapeRecord,
     StabilityRecord,
+    TrialRecord,
     WordRecord,
     WordsRecord,
 )
@@ -49,6 +50,7 @@ def make_record(
         data=make_data(),
         settings={"loss": "hinge", "C": "1", "ranked by": "normal", "folds": "5"},
         classes=[ClassRecord(name, 20 + rng.randrange(3_000)) for name in names],
+        trials=make_trials(rng),
         curves=curves,
         cuts=cuts,
         choice=choice,
@@ -183,6 +185,27 @@ def make_choice(curve):
         best_value=measured.macro[best],
         evaluated_on="cross-validation",
     )
+
+
+def make_trials(rng):
+    """Return trials of two rounds; the last of them was chosen."""
+    return [
+        TrialRecord(
+            terms=terms,
+            weighting="sublinear",
+            prior_strength=0.5,
+            loss="squared_hinge",
+            C=0.3,
+            n_documents=n_documents,
+            n_features=rng.randrange(1_000, 60_000),
+            score=rng.random(),
+            error=0.01 * rng.random(),
+            seconds=9 * rng.random(),
+            is_chosen=(n_documents, terms) == (9_000, "words, 1 to 2"),
+        )
+        for n_documents in (1_000, 9_000)
+        for terms in ("words", "words, 1 to 2")
+    ]
 
 
 def make_words(name, curve, rng, n_words, n_edges):

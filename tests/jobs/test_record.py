@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from records import make_bare_record, make_record
 from spokeshave.jobs.record import (
+    ADDED,
     FORMAT,
     VERSION,
     Making,
@@ -177,10 +178,13 @@ def test_damage_is_refused_and_placed(tmp_path, changes, where):
 
 
 @pytest.mark.parametrize("key", list(asdict(make_bare_record())))
-def test_every_key_is_needed(tmp_path, key):
+def test_every_key_is_needed_but_those_added_since(tmp_path, key):
     path = tmp_path / "run.json"
     write_content(path, **{key: None})
-    assert_refused(path, "damaged")
+    if key in ADDED:
+        assert getattr(read_record(path), key) == []
+    else:
+        assert_refused(path, "damaged")
 
 
 def assert_refused(path, why):

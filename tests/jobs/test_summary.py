@@ -134,7 +134,8 @@ def test_bytes_are_those_of_the_files_that_each_cut_would_make(rng, kind, weight
         shaved = ShavedSVC(
             svc.set_params(probability=True),
             n_features=replace(curve.best(), cut=curve.cuts[cut]),
-            cv=make_folds(dataset.info, 0),
+            renormalize=None if dataset.vectorizer is None else False,
+            cv=make_folds(dataset.info, settings),
             random_state=0,
         ).fit(dataset.train.X, dataset.train.y)
         content = pack_classifier(

@@ -70,8 +70,8 @@ RECORDS = {
 }
 
 HIDDEN = {  # what the run does not know is left out
-    "bare": {"quality", "curve", "classes", "words", "shapes", "stability"},
-    "classes without curves": {"quality", "curve", "words", "shapes", "stability"},
+    "bare": {"quality", "curve", "classes", "words", "shapes", "stability", "trials"},
+    "classes without curves": {"quality", "curve", "words", "shapes", "stability", "trials"},
     "unknown": {"words", "shapes", "stability"},
     "no shapes": {"words", "shapes", "stability"},
     "words without curves": {"quality", "curve"},
@@ -102,6 +102,19 @@ def test_it_opens_with_no_error_no_request_and_nothing_unknown_shown(open_page, 
 def list_hidden(page):
     script = "return [...document.querySelectorAll('main > section[hidden]')].map((e) => e.id)"
     return set(page.run(script))
+
+
+def test_trials_are_listed_the_largest_round_and_the_best_first(open_page):
+    page = open_page(render("full"))
+    trials = RECORDS["full"]().trials
+    page.run("document.querySelector('#trials details').open = true")
+    best = max(trials[2:], key=lambda trial: trial.score)
+    rows = page.list_texts("#trials-rows tr")
+    assert len(rows) == len(trials)
+    assert rows[0].startswith(best.terms)
+    assert f"{best.score:.3f}".removeprefix("0") in rows[0]
+    assert page.list_texts("#trials-rows tr.chosen th") == ["words, 1 to 2"]
+    assert page.read("#trials-lead").startswith("4 trials by cross-validation on more and more ")
 
 
 def test_what_is_not_known_of_a_curve_is_a_dash(open_page):

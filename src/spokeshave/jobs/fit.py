@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice, product
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -160,13 +160,7 @@ class Executor:
 
 
 CHOOSING = "choosing the representation"
-FINALS = "mask", "warm"  # how the final model may be fitted
-MADE_BY = {
-    "mask": "masked to the features kept",
-    "sv_set": "by the support vectors, on the features kept",
-    "exact": "trained on the features kept",
-    "warm": "retrained on the features kept",
-}
+FINAL = "warm"  # how the final model is fitted
 SHARED = "max"  # how features are ranked for all classes together
 
 
@@ -302,7 +296,6 @@ def run_steps(
     curves, measured = measure_curves(executor, svc, settings, watch)
     choice = choose_cut(curves[0], settings)
     watch.begin("training the model")
-    settings = choose_final(executor, svc, choice, settings, measured)
     folds = _measure_final(executor, svc, choice, settings, measured)
     parts = executor.map(
         train_blocks,
@@ -534,36 +527,14 @@ def make_shaved(
     return ShavedSVC(
         clone(svc).set_params(probability=info.can_calibrate),
         n_features=choice,
-        final=settings.final,
+        final=FINAL,
+        renormalize=_find_renormalize(info),
         by=settings.by,
         aggregate=SHARED if settings.shared_words else None,
         cv=make_folds(info, settings),
         n_jobs=settings.n_jobs,
         random_state=settings.seed,
     )
-
-
-def choose_final(
-    executor: Executor,
-    svc: DualLinearSVC,
-    choice: Choice,
-    settings: Settings,
-    measured: list[Any],
-) -> Settings:
-    """Return settings with the method of the final model, the better one at the chosen cut.
-
-    Retraining on features that were chosen on the same documents can overfit: it is better on some
-    collections and worse on others.
-    """
-    if settings.final != "auto":
-        return settings
-    options = _make_final_options(executor, svc, choice, settings, FINALS)
-    found = _measure_at_cut(executor, options, settings, measured)
-    n_groups = len(executor.split_classes())
-    folds = join_blocks(executor.gather(found, "curves"), n_groups)
-    curves = average_folds(options, executor.info.rows, folds, "cross-validation", 0.0)
-    values = [curve.average(choice.measure, str(choice.average))[0] for curve in curves]
-    return replace(settings, final=FINALS[int(np.argmax(values))])
 
 
 def _measure_final(
@@ -574,40 +545,33 @@ def _measure_final(
     measured: list[Any],
 ) -> list[Any]:
     """Return handles of the final model's folds, for its thresholds and its calibration."""
-    if not (executor.info.is_multilabel or executor.info.can_calibrate):
+    info = executor.info
+    if not (info.is_multilabel or info.can_calibrate):
         return []
-    options = _make_final_options(executor, svc, choice, settings, (settings.final,))
-    options = replace(options, keep_scores=executor.info.can_calibrate)
-    return _measure_at_cut(executor, options, settings, measured)
-
-
-def _make_final_options(
-    executor: Executor,
-    svc: DualLinearSVC,
-    choice: Choice,
-    settings: Settings,
-    methods: tuple[str, ...],
-) -> CurveOptions:
-    return replace(
-        _make_options(executor.info, svc, settings, executor.n_jobs),
-        methods=methods,
-        cuts=np.broadcast_to(choice.cut, (executor.info.rows.size, 1)),
+    options = replace(
+        _make_options(info, svc, settings, executor.n_jobs),
+        methods=(FINAL,),
+        renormalize=_find_renormalize(info),
+        cuts=np.broadcast_to(choice.cut, (info.rows.size, 1)),
+        keep_scores=info.can_calibrate,
     )
-
-
-def _measure_at_cut(
-    executor: Executor, options: CurveOptions, settings: Settings, measured: list[Any]
-) -> list[Any]:
-    """Return handles of the folds at one cut, given those of the curve, which are trained."""
-    folds = make_folds(executor.info, settings)
+    folds = make_folds(info, settings)
     numbers = product(range(folds.n_splits), executor.split_classes())
-    return executor.map(
-        measure_blocks,
-        [
-            (options, folds, fold, blocks, fitted)
-            for (fold, blocks), fitted in zip(numbers, measured, strict=True)
-        ],
-    )
+    tasks = [
+        (options, folds, fold, blocks, fitted)
+        for (fold, blocks), fitted in zip(numbers, measured, strict=True)
+    ]
+    return executor.map(measure_blocks, tasks)
+
+
+def _find_renormalize(info: DatasetInfo) -> bool | None:
+    """Return whether the final model scales documents to length one after the cut.
+
+    It does for vectors, which come in any length. Texts keep the length that all of their words
+    give them: scores of classes that keep other words are then in the same unit, and models are
+    more accurate.
+    """
+    return False if info.is_text else None
 
 
 def train_blocks(
@@ -723,7 +687,7 @@ def summarize_run(
         trials=trials,
         words=summarize_words(row_names, dataset.feature_names, coef, ranking, kept),
         model=ModelRecord(
-            made_by=MADE_BY[settings.final],
+            made_by="retrained on the features kept",
             n_features=len(model.features_),
             n_weights=int(model.kept_.nnz),
             per_document=cuts.per_document[chosen.index],
@@ -745,9 +709,14 @@ def summarize_run(
 
 
 def _summarize_costs(
-    dataset: Dataset, ranking: Ranking, kept: NDArray[np.intp], content: bytes, choice: Choice
+    dataset: Dataset,
+    ranking: Ranking,
+    kept: NDArray[np.intp],
+    content: bytes,
+    choice: Choice,
 ) -> CutsRecord:
     """Return the cost of each cut, given the model file of the chosen one."""
-    bare = summarize_cuts(dataset, kept, ranking, 0)
-    spare_bytes = len(content) - bare.n_bytes[choice.index]
-    return summarize_cuts(dataset, kept, ranking, spare_bytes)
+    is_text = dataset.vectorizer is not None
+    summarize = partial(summarize_cuts, dataset, kept, ranking, lists_every_word=is_text)
+    spare_bytes = len(content) - summarize(0).n_bytes[choice.index]
+    return summarize(spare_bytes)

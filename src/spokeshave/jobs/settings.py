@@ -17,8 +17,6 @@ class Settings:
     ----------
     methods : tuple of str
         The methods of the curves; the cut is chosen from the curve of the first.
-    final : {"auto", "mask", "sv_set", "exact", "warm"}
-        The method of the final model; "auto" for the better of "mask" and "warm" at the chosen cut.
     by : str
         The ranking criterion.
     cuts : sequence of float or int, or "log"
@@ -77,7 +75,6 @@ class Settings:
     """
 
     methods: tuple[str, ...] = ("mask",)
-    final: str = "auto"
     by: str = "normal"
     cuts: Any = PAPER_FRACTIONS
     against: str = "features"

@@ -90,11 +90,17 @@ def _find_errors(curve: FeatureCurve, name: str, average: str) -> list[float | N
 
 
 def summarize_cuts(
-    dataset: Dataset, kept: NDArray[np.intp], ranking: Ranking, spare_bytes: int
+    dataset: Dataset,
+    kept: NDArray[np.intp],
+    ranking: Ranking,
+    spare_bytes: int,
+    *,
+    lists_every_word: bool = False,
 ) -> CutsRecord:
     """Return the cost of each cut, given the number of features that each class keeps.
 
-    ``spare_bytes`` are the bytes of a model file that do not depend on the cut.
+    ``spare_bytes`` are the bytes of a model file that do not depend on the cut. A file may list
+    every word, because texts are normalised over all of them.
     """
     first_cut = find_first_cuts(ranking, kept)
     n_cuts = kept.shape[1]
@@ -105,7 +111,11 @@ def summarize_cuts(
     is_plain = dataset.vectorizer is not None and dataset.vectorizer.weighting != "tfidf"
     per_feature = 2 + (0 if is_plain else 8)
     per_weight = WEIGHT_BYTES + np.min_scalar_type(max(len(kept) - 1, 0)).itemsize
-    n_bytes = n_letters + per_feature * n_features + per_weight * n_weights + spare_bytes
+    n_bytes = per_weight * n_weights + spare_bytes
+    if lists_every_word:
+        n_bytes += letters.sum() + per_feature * letters.size
+    else:
+        n_bytes += n_letters.astype(int) + per_feature * n_features
     in_documents = np.bincount(_list_cells(dataset.train.X, first_cut), minlength=n_cuts + 1)
     return CutsRecord(
         n_features=n_features.tolist(),

@@ -304,9 +304,11 @@ def _check(documents: Any, y: Any) -> tuple[Any, Any]:
     is_array = sparse.issparse(documents) or isinstance(documents, np.ndarray)
     if is_array and documents.dtype.kind not in "OU":
         return check_documents(documents, y)
-    texts, y = list(documents), check_targets(y)
+    texts, y = list(documents), check_targets(y if sparse.issparse(y) else np.asarray(y))
     if len(texts) != y.shape[0]:
-        raise ValueError(f"documents must be as many as targets. Got {len(texts)} and {len(y)}.")
+        raise ValueError(
+            f"documents must be as many as targets. Got {len(texts)} and {y.shape[0]}."
+        )
     return texts, y
 
 
