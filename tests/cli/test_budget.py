@@ -121,7 +121,7 @@ def test_it_is_the_model_of_the_estimator(fitted, trees):
     model = BudgetedSVC(
         "1GB",
         estimator=DualLinearSVC(loss="squared_hinge", prior="bns", prior_strength=0.5),
-        vectorizer=DocumentVectorizer(weighting="tfidf"),
+        vectorizer=DocumentVectorizer(weighting="tfidf", sublinear_tf=True),
         random_state=0,
     ).fit_files(trees.path, text="leaf", label="kind")
     loaded = load_model(fitted.folder / "trees.model")
@@ -178,14 +178,14 @@ def test_folders_for_machines(call, trees, write_folders):
     (line,) = done.out.splitlines()
     found = json.loads(line)
     assert set(found) == {
-        *("headline", "data", "settings", "choice", "cuts", "model", "full_model"),
+        *("headline", "data", "settings", "trials", "choice", "cuts", "model", "full_model"),
         *("seconds", "files"),
     }
     assert (found["choice"], found["cuts"], found["full_model"]) == (None, None, None)
     assert found["data"]["n_documents"] + found["data"]["n_test"] == 240
     assert found["model"]["judgement"]["n_documents"] == found["data"]["n_test"]
     assert found["settings"]["ranked by"] == "chi2"
-    assert found["settings"]["value of a word"] == "tfidf"
+    assert found["settings"]["value of a term"] == "tfidf"
     assert found["settings"]["C"] == "0.5"
     assert set(found["seconds"]) >= {"counting", "ranking", "reducing", "training", "judging it"}
     assert found["files"]["model"] == "x.model"
@@ -316,7 +316,10 @@ REFUSED = [
     ((*MEMORY, "--stability"), f"--stability{ALONE}"),
     ((*MEMORY, "--C", "auto"), "--C must be a number with --memory. Got 'auto' instead."),
     ((*MEMORY, "--by", "x"), "--by must be one of normal, "),
-    ((*MEMORY, "--weighting", "x"), "--weighting must be one of binary, counts, tfidf. Got 'x' "),
+    (
+        (*MEMORY, "--weighting", "x"),
+        "--weighting must be one of binary, counts, tfidf, sublinear. Got 'x' ",
+    ),
     ((*MEMORY, "--tolerance", "1"), "--tolerance must be from 0 to below 1. Got 1 instead."),
     ((*MEMORY, "--text", "body"), "trees.csv: there is no column 'body'; "),
     ((*MEMORY, "--test", "x.csv", "--hold-out", "0.2"), "Only one of --test and --hold-out can "),

@@ -56,9 +56,12 @@ def test_version(run):
     [
         ("", VERBS),
         ("pre", ["predict"]),
-        ("fit trees.csv --m", ["--method", "--measure", "--min-df", "--memory"]),
+        (
+            "fit trees.csv --m",
+            ["--method", "--min-df", "--max-df", "--max-features", "--measure", "--memory"],
+        ),
         ("fit trees.csv --by c", ["chi2"]),
-        ("fit trees.csv --weighting ", ["binary", "counts", "tfidf"]),
+        ("fit trees.csv --weighting ", ["binary", "counts", "tfidf", "sublinear"]),
         ("predict trees.model more.csv --scores ", ["none", "best", "all"]),
         ("predict trees.model more.csv --to p", ["parquet"]),
     ],

@@ -35,14 +35,16 @@ def runs(call, trees, tmp_path_factory):
     return found
 
 
-def test_a_chart_of_each_method_that_is_the_one_of_fit(runs, fitted):
+def test_a_chart_of_each_method_that_is_the_one_of_fit(runs, call, trees, tmp_path):
+    options = ("--effort", "quick", "--quiet")
+    call("fit", trees.path, *trees.columns, *options, folder=tmp_path, has_report=False)
     done = runs["drawn"]
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     heads = [line for line in lines if "cross-validation" in line]
     assert [head.split(",")[0] for head in heads] == ["mask", "sv_set"]
     rows = [line for line in lines if " ± 0." in line]
-    measured = read_record(fitted.record).curves[0].measures["label_f1"]
+    measured = read_record(tmp_path / "trees.run.json").curves[0].measures["label_f1"]
     assert len(rows) == 26
     for row, value, error in zip(rows, measured.macro, measured.macro_error, strict=False):
         assert f" {value:.4f} ± {error:.4f} " in row

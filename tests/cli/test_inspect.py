@@ -23,7 +23,7 @@ def test_what_a_model_knows(call, fitted, model):
     n_words, n_weights = len(model.feature_names_), model.scorer.n_weights
     assert lines[0].startswith("trees.model: ")
     assert lines[0].endswith(f", 3 classes, {n_words} words, {n_weights} weights")
-    assert lines[1] == "reads text, tfidf; with probabilities"
+    assert lines[1] == f"reads text, {model.input.weighting}; with probabilities"
     assert "source: trees.csv" in lines
     assert [line.split()[0] for line in lines[-3:]] == ["ash", "oak", "yew"]
     for line in lines[-4:]:

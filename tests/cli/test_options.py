@@ -10,7 +10,7 @@ OF_A_JOB = {
     "--method": (["mask,x"], "--method must be one of mask, sv_set, "),
     "--by": (["x"], "--by must be one of normal, information_gain, "),
     "--measure": (["x"], "--measure must be one of macro_f1, micro_f1, "),
-    "--weighting": (["x"], "--weighting must be one of binary, counts, tfidf. Got 'x' "),
+    "--weighting": (["x"], "--weighting must be one of binary, counts, tfidf, sublinear. Got 'x' "),
     "--cuts": (
         ["x", "0", "-1", "1.5", "5,0.5"],
         "--cuts must be 'paper', 'log', ",

@@ -9,17 +9,20 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
 from made_up import KINDS, TREES
 from spokeshave import (
     DocumentVectorizer,
     DualLinearSVC,
+    Representation,
     ShavedSVC,
+    choose_representation,
     feature_curve,
     precision_at_k,
 )
 from spokeshave.corpus import Texts, Vectors
+from spokeshave.jobs import fit
 from spokeshave.jobs.dataset import prepare_dataset
 from spokeshave.jobs.fit import Executor, list_steps, make_folds, run_job
 from spokeshave.jobs.settings import Origin, Settings
@@ -185,6 +188,48 @@ def test_the_same_settings_make_the_same_bytes(finished):
     other = run_job(make_texts(), settings=replace(SETTINGS, seed=1))
     assert other.content != first.content
     assert other.record.data.fingerprint == first.record.data.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["texts", "several labels", "vectors"])
+def test_the_representation_is_the_one_that_the_search_chooses(kind):
+    train = make_tagged() if kind == "several labels" else make_texts()
+    documents = train.texts
+    if kind == "vectors":
+        X = DocumentVectorizer(weighting="counts", norm=None).fit_transform(train.texts)
+        train, documents = Vectors(X, train.labels, None), normalize(X)
+    settings = replace(SETTINGS, effort="normal", loss="squared_hinge", fixed=("loss",))
+    watch = Stopwatch()
+    record = run_job(train, settings=settings, stopwatch=watch).record
+    y = prepare_dataset(train, None, DocumentVectorizer()).train.y
+    chosen = choose_representation(documents, y, fixed={"loss": "squared_hinge"}, random_state=0)
+    assert [trial.score for trial in record.trials] == [trial.score for trial in chosen.trials]
+    (winner,) = [trial for trial in record.trials if trial.is_chosen]
+    assert (winner.C, winner.weighting) == (chosen.C, chosen.weighting)
+    assert record.settings["C"] == f"{chosen.C:g} (chosen by cross-validation)"
+    strength = f"bns, strength {chosen.prior_strength:g}" if chosen.prior_strength else "none"
+    assert record.settings["prior of the weights"] == strength
+    assert ("terms" in record.settings) == (kind != "vectors")
+    assert {trial.loss for trial in record.trials} == {"squared_hinge"}
+    assert set(watch.seconds) == set(list_steps(settings, has_test=False))
+
+
+def test_held_out_documents_take_no_part_in_the_search(monkeypatch):
+    searched = []
+
+    def choose(documents, y, **options):
+        searched.extend(documents)
+        return Representation(analyzer="char_wb", ngram_range=(2, 3))
+
+    monkeypatch.setattr(fit, "choose_representation", choose)
+    settings = replace(SETTINGS, effort="normal", hold_out=0.2)
+    train = make_texts()
+    train = Texts([f"{text} {n}" for n, text in enumerate(train.texts)], train.labels)
+    found = run_job(train, settings=settings)
+    assert found.record.data.n_documents == len(searched) == 72
+    assert found.record.settings["terms"] == "characters within words, 2 to 3"
+    assert found.record.data.unit == "terms"
+    held = set(train.texts) - set(searched)
+    assert len(held) == found.record.model.judgement.n_documents == 18
 
 
 def test_without_documents_to_test_on_nothing_is_judged():

@@ -55,7 +55,7 @@ def make_settings(
     parse = parse_sparsities if is_sparsity else parse_cuts
     if "ngram_range" not in given and settings.get("analyzer", "word") != "word":
         settings["ngram_range"] = CHARACTERS
-    fixed = tuple(name for name in SEARCHED if name in given)
+    fixed = tuple(name for name in SEARCHED if settings.get(name, "auto") != "auto")
     return Settings(cuts=parse(cuts), against=against, fixed=fixed, **settings)
 
 

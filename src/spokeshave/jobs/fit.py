@@ -257,8 +257,6 @@ def settle(
 def _list_fixed(settings: Settings, *, is_text: bool) -> dict[str, Any]:
     """Return the part of the representation that the settings fix."""
     fixed = {name: getattr(settings, name) for name in SEARCHED if name in settings.fixed}
-    if fixed.get("C") == "auto":
-        del fixed["C"]
     if {"prior", "prior_strength"} & set(settings.fixed):
         has_prior = settings.find_prior(is_text=is_text) is not None
         fixed["prior_strength"] = settings.prior_strength if has_prior else 0.0

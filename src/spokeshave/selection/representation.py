@@ -486,7 +486,10 @@ class _Search:
         smallest = min(group, key=lambda each: each.min_df)
         vectorizer = replace(smallest, weighting="counts").make_vectorizer(self.vectorizer)
         texts = [self.documents[i] for i in documents]
-        return vectorizer.set_params(norm=None).fit_transform(texts)
+        try:
+            return vectorizer.set_params(norm=None).fit_transform(texts)
+        except ValueError:  # no term is in as many documents as it must be
+            return sparse.csr_matrix((len(texts), 0))
 
     def _measure(
         self,
@@ -503,6 +506,8 @@ class _Search:
             X_train, X_test = weight_fold(vectorizer, counts, train, test)
         else:
             X_train, X_test = counts[train], counts[test]
+        if not X_train.shape[1]:
+            return [(0.0, 0, perf_counter() - start)] * len(group)
         found = []
         for each in group:
             svm = each.make_svm(self.svm).fit(X_train, y[train])

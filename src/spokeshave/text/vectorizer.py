@@ -347,9 +347,9 @@ def weight_counts(vectorizer: DocumentVectorizer, counts: sparse.csr_matrix) -> 
         dampen(counts.data)
     if vectorizer.weighting == "tfidf":
         counts.data *= vectorizer.idf_[counts.indices]
-    return (
-        counts if vectorizer.norm is None else normalize(counts, norm=vectorizer.norm, copy=False)
-    )
+    if vectorizer.norm is None or not counts.shape[1]:
+        return counts
+    return normalize(counts, norm=vectorizer.norm, copy=False)
 
 
 def weight_fold(
