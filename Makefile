@@ -7,6 +7,8 @@ PYTEST := $(BIN)/pytest --quiet --durations=10 --durations-min=5
 # Tests that start workers have a run of their own: no test that measures memory may share a process with Dask.
 CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
 CORPUS := tests/corpus src/spokeshave/corpus
+# Kernels meet their references with bounds checked; all other tests run them as users do.
+KERNELS := $(filter-out %/test_compile.py,$(wildcard tests/kernels/test_*.py))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint kernels corpus cluster browser reproduce clean
@@ -17,7 +19,7 @@ demo: $(VENV)/.ready
 # Workers wait for each other, so tests that take one core run beside those of clusters; all others take two.
 test: $(VENV)/.ready-to-test browser
 	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus
-	$(PYTEST) --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS))
+	$(PYTEST) --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(KERNELS))
 
 lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
@@ -25,7 +27,7 @@ lint: $(VENV)/.ready-to-test
 	$(BIN)/mypy
 
 kernels: $(VENV)/.ready-to-test
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(PYTEST) tests/kernels --ignore=tests/kernels/test_compile.py
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(PYTEST) $(KERNELS)
 
 corpus: $(VENV)/.ready-to-test
 	$(PYTEST) $(CORPUS)

@@ -99,15 +99,18 @@ def assert_same_model(one, other, texts):
 
 
 def test_a_command_by_itself_writes_the_model_that_one_machine_writes(
-    run, fitted, trees, parts, tmp_path
+    run, trees, parts, tmp_path, tmp_path_factory
 ):
+    alone = tmp_path_factory.mktemp("alone")
+    options = ("--effort", "quick", "--quiet")
+    run("fit", trees.path, *trees.columns, *options, folder=alone, has_report=False)
     done = run("fit", parts, *trees.columns, "--cluster", "local:2", folder=tmp_path,
                has_report=False)  # fmt: skip
     assert done.code == 0, done.err
     assert sorted(os.listdir(tmp_path)) == ["part.model", "part.run.json"]
-    found, expected = load_model(tmp_path / "part.model"), load_model(fitted.model)
+    found, expected = load_model(tmp_path / "part.model"), load_model(alone / "trees.model")
     assert_same_model(found, expected, trees.more_texts)
-    one, other = read_record(tmp_path / "part.run.json"), read_record(fitted.record)
+    one, other = read_record(tmp_path / "part.run.json"), read_record(alone / "trees.run.json")
     assert one.headline == other.headline
     assert (one.data.source, one.data.n_documents) == ("part-0.csv and 2 more", 240)
     assert found.provenance["fingerprint"] == expected.provenance["fingerprint"]
