@@ -119,7 +119,7 @@ def test_the_command_stays_within_its_budget_to_the_end(fitted):
 
 def test_it_is_the_model_of_the_estimator(fitted, trees):
     model = BudgetedSVC(
-        "1GB",
+        "4GB",
         estimator=DualLinearSVC(loss="squared_hinge", prior="bns", prior_strength=0.5),
         vectorizer=DocumentVectorizer(weighting="tfidf", sublinear_tf=True),
         random_state=0,

@@ -68,8 +68,8 @@ def test_no_sigmoid_is_more_likely_on_any_scale(case, exponent, shift):
     assert np.isfinite(sigmoid(scores, *found)).all()
     arguments = base, positive, weight
     best = minimize(measure_loss, [0, 0], arguments, "BFGS", options={"gtol": 1e-10})
-    # The loss is convex, so that nothing can be below the best by more than rounding.
-    assert abs(measure_loss(found, scores, positive, weight) - best.fun) < 1e-9
+    # BFGS may stop before the minimum, so that the loss found here can be below its loss.
+    assert measure_loss(found, scores, positive, weight) <= best.fun + 1e-9
 
 
 @pytest.mark.parametrize("outlier", [1e3, -1e6, 1e9])

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
 from spokeshave.cli.chart import choose_glyphs, draw_chart
+from spokeshave.cli.options import ReadOptions
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.reading import ReadOptions, read_documents
+from spokeshave.cli.reading import read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
@@ -15,39 +16,13 @@ if TYPE_CHECKING:
     from spokeshave.jobs.dataset import Dataset
 
 
+@options.spread
 def curve(
-    source: options.Source,
-    text: options.Text = None,
-    label: options.Label = None,
-    label_separator: options.LabelSeparator = None,
-    test: options.Test = None,
-    hold_out: options.HoldOut = 0.0,
-    method: options.Method = "mask",
-    by: options.By = "normal",
+    reading: options.SplitOptions,
+    curves: options.CurveOptions,
+    model: options.ModelOptions,
     cuts: options.CurveCuts = "paper",
     against: options.Against = "features",
-    analyzer: options.Analyzer = None,
-    ngrams: options.Ngrams = None,
-    weighting: options.Weighting = None,
-    min_df: options.MinDf = None,
-    prior: options.Prior = None,
-    prior_strength: options.PriorStrength = None,
-    loss: options.Loss = None,
-    C: options.Cost = None,
-    class_weight: options.ClassWeight = None,
-    stop_words: options.StopWords = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
-    no_markup: options.NoMarkup = False,
-    measure: options.Measure = None,
-    folds: options.Folds = 5,
-    shared_words: options.SharedWords = False,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    under: options.Under = None,
-    skip_bad_rows: options.SkipBadRows = False,
-    seed: options.Seed = 0,
-    n_jobs: options.Jobs = -1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -61,40 +36,15 @@ def curve(
     """
     printer = Printer(as_json, quiet)
     settings = make_settings(
-        method=method,
-        by=by,
-        cuts=cuts,
-        against=against,
-        analyzer=analyzer,
-        ngram_range=ngrams,
-        weighting=weighting,
-        min_df=min_df,
-        prior=prior,
-        prior_strength=prior_strength,
-        loss=loss,
-        C=C,
-        class_weight=class_weight,
-        stop_words=stop_words,
-        max_df=max_df,
-        max_features=max_features,
-        strip_markup=not no_markup,
-        measure=measure,
-        n_folds=folds,
-        shared_words=shared_words,
-        hold_out=hold_out,
-        seed=seed,
-        n_jobs=n_jobs,
+        *(curves, model), cuts=cuts, against=against, hold_out=reading.hold_out
     )
-    reading = ReadOptions(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
-    )
-    collection, curves = _trace(reading, settings, printer)
-    for found in curves:
+    collection, traced = _trace(reading, settings, printer)
+    for found in traced:
         if as_json:
             for line in _list_lines(found, collection.row_names):
                 printer.emit(line)
         else:
-            _show(found, measure or found.default_measure, collection.unit, printer)
+            _show(found, curves.measure or found.default_measure, collection.unit, printer)
 
 
 def _trace(

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
+from spokeshave.cli.options import ReadOptions
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.reading import Loaded, ReadOptions, describe_command, read_documents
+from spokeshave.cli.reading import Loaded, describe_command, read_documents
 from spokeshave.cli.results import choose_prefix, report_run, write_results
 from spokeshave.cli.settings import make_settings, parse_limits, refuse_curve_options, refuse_search
 
@@ -25,46 +26,20 @@ REPORT = 160_000_000  # bytes of memory that rendering a report takes
 WILDCARDS = re.compile(r"[-_.]*(?:\[[^\]]*\]|[*?])+")
 
 
+@options.spread
 def fit(
-    source: options.Source,
-    text: options.Text = None,
-    label: options.Label = None,
-    label_separator: options.LabelSeparator = None,
-    test: options.Test = None,
-    hold_out: options.HoldOut = 0.0,
-    out: options.Out = None,
-    method: options.Method = "mask",
-    by: options.By = "normal",
+    reading: options.SplitOptions,
+    curves: options.CurveOptions,
+    model: options.ModelOptions,
     cuts: options.Cuts = "paper",
-    effort: options.Effort = None,
-    analyzer: options.Analyzer = None,
-    ngrams: options.Ngrams = None,
-    weighting: options.Weighting = None,
-    min_df: options.MinDf = None,
-    prior: options.Prior = None,
-    prior_strength: options.PriorStrength = None,
-    loss: options.Loss = None,
-    C: options.Cost = None,
-    class_weight: options.ClassWeight = None,
-    stop_words: options.StopWords = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
-    no_markup: options.NoMarkup = False,
-    measure: options.Measure = None,
-    folds: options.Folds = 5,
-    shared_words: options.SharedWords = False,
     tolerance: options.Tolerance = None,
     stability: options.Stability = False,
+    effort: options.Effort = None,
+    out: options.Out = None,
     memory: options.Memory = None,
     nonzeros: options.Nonzeros = None,
     work: options.Work = None,
     cluster: options.Cluster = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    under: options.Under = None,
-    skip_bad_rows: options.SkipBadRows = False,
-    seed: options.Seed = 0,
-    n_jobs: options.Jobs = -1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -79,34 +54,12 @@ def fit(
     """
     printer = Printer(as_json, quiet)
     settings = make_settings(
-        method=method,
-        by=by,
+        *(curves, model),
         cuts=cuts,
         effort=effort or ("normal" if memory is None and cluster is None else "quick"),
-        analyzer=analyzer,
-        ngram_range=ngrams,
-        weighting=weighting,
-        min_df=min_df,
-        prior=prior,
-        prior_strength=prior_strength,
-        loss=loss,
-        C=C,
-        class_weight=class_weight,
-        stop_words=stop_words,
-        max_df=max_df,
-        max_features=max_features,
-        strip_markup=not no_markup,
-        measure=measure,
-        n_folds=folds,
-        shared_words=shared_words,
         tolerance=tolerance,
-        hold_out=hold_out,
+        hold_out=reading.hold_out,
         with_stability=stability,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
-    reading = ReadOptions(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
     )
     results = _run(reading, settings, memory, nonzeros, work, cluster, out, printer)
     report_run(*results, printer)

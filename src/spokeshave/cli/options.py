@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
 
@@ -200,6 +204,7 @@ Analyzer = Annotated[
 Ngrams = Annotated[
     str | None,
     typer.Option(
+        "--ngrams",
         metavar="N-M",
         help="Words or characters of a term, such as 1-2 for words and pairs of them.",
         rich_help_panel=REPRESENTATION,
@@ -256,7 +261,11 @@ SharedWords = Annotated[
 Folds = Annotated[
     int,
     typer.Option(
-        min=2, metavar="INT", help="Number of folds of the cross-validation.", rich_help_panel=JOB
+        "--folds",
+        min=2,
+        metavar="INT",
+        help="Number of folds of the cross-validation.",
+        rich_help_panel=JOB,
     ),
 ]
 FixedCost = Annotated[
@@ -411,3 +420,121 @@ Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="Print no progress and no notes.", rich_help_panel=OUTPUT),
 ]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Which documents to read, and how."""
+
+    source: Source
+    text: Text = None
+    label: Label = None
+    label_separator: LabelSeparator = None
+    format: Format = None
+    encoding: Encoding = None
+    under: Under = None
+    skip_bad_rows: SkipBadRows = False
+    test: str | None = None
+    hold_out: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.test is not None and self.hold_out:
+            raise ValueError("Only one of --test and --hold-out can be given.")
+        if self.source == "-" == self.test:
+            raise ValueError("Only one of the documents and --test can come from standard input.")
+
+    def list_parameters(self) -> dict[str, Any]:
+        """Return the parameters of `load_source`, which every reader shares."""
+        from spokeshave.corpus.options import check_column
+
+        return {
+            "text": None if self.text is None else check_column(self.text),
+            "label": None if self.label is None else check_column(self.label),
+            "label_separator": self.label_separator,
+            "format": self.format,
+            "encoding": self.encoding,
+            "under": self.under,
+            "bad_rows": "skip" if self.skip_bad_rows else "raise",
+        }
+
+
+@dataclass(frozen=True)
+class SplitOptions(ReadOptions):
+    """Which documents to train on and which to test on."""
+
+    test: Test = None
+    hold_out: HoldOut = 0.0
+
+
+@dataclass(frozen=True)
+class CurveOptions:
+    """How curves are traced."""
+
+    method: Method = "mask"
+    by: By = "normal"
+    measure: Measure = None
+    n_folds: Folds = 5
+    shared_words: SharedWords = False
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The representation of documents, and the SVM."""
+
+    analyzer: Analyzer = None
+    ngram_range: Ngrams = None
+    weighting: Weighting = None
+    min_df: MinDf = None
+    prior: Prior = None
+    prior_strength: PriorStrength = None
+    loss: Loss = None
+    C: Cost = None
+    class_weight: ClassWeight = None
+    stop_words: StopWords = None
+    max_df: MaxDf = None
+    max_features: MaxFeatures = None
+    no_markup: NoMarkup = False
+    seed: Seed = 0
+    n_jobs: Jobs = -1
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has an option for each field of its dataclass parameters.
+
+    Typer reads options from signatures. Fields without the description of an option are left out.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        if parameter.name in groups:
+            parameters += _list_parameters(groups[parameter.name])
+        else:
+            hint = hints[parameter.name]
+            parameters.append(parameter.replace(annotation=hint, kind=Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            names = [each.name for each in _list_parameters(group)]
+            values[name] = group(**{each: values.pop(each) for each in names})
+        command(**values)
+
+    described: Any = run
+    described.__signature__ = Signature(parameters)
+    described.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _list_parameters(group: Any) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+        if get_origin(hints[field.name]) is Annotated
+    ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
+from spokeshave.cli.options import ReadOptions
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.reading import ReadOptions, read_documents
+from spokeshave.cli.reading import read_documents
 from spokeshave.cli.settings import make_settings
 
 if TYPE_CHECKING:
@@ -14,33 +15,13 @@ if TYPE_CHECKING:
     from spokeshave.ranking.criteria import Ranking
 
 
+@options.spread
 def rank(
-    source: options.Source,
-    text: options.Text = None,
-    label: options.Label = None,
-    label_separator: options.LabelSeparator = None,
+    reading: options.ReadOptions,
+    model: options.ModelOptions,
     by: options.By = "normal",
     top: options.Top = 10,
     of_class: options.OfClass = None,
-    analyzer: options.Analyzer = None,
-    ngrams: options.Ngrams = None,
-    weighting: options.Weighting = None,
-    min_df: options.MinDf = None,
-    prior: options.Prior = None,
-    prior_strength: options.PriorStrength = None,
-    loss: options.Loss = None,
-    C: options.Cost = None,
-    class_weight: options.ClassWeight = None,
-    stop_words: options.StopWords = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
-    no_markup: options.NoMarkup = False,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    under: options.Under = None,
-    skip_bad_rows: options.SkipBadRows = False,
-    seed: options.Seed = 0,
-    n_jobs: options.Jobs = -1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -51,28 +32,7 @@ def rank(
     Example: spokeshave rank tickets.csv --by information_gain --top 20
     """
     printer = Printer(as_json, quiet)
-    settings = make_settings(
-        by=by,
-        analyzer=analyzer,
-        ngram_range=ngrams,
-        weighting=weighting,
-        min_df=min_df,
-        prior=prior,
-        prior_strength=prior_strength,
-        loss=loss,
-        C=C,
-        class_weight=class_weight,
-        stop_words=stop_words,
-        max_df=max_df,
-        max_features=max_features,
-        strip_markup=not no_markup,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
-    reading = ReadOptions(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows
-    )
-    collection, ranking = _rank(reading, settings, printer)
+    collection, ranking = _rank(reading, make_settings(model, by=by), printer)
     names = collection.row_names
     if of_class is not None and of_class not in names:
         listed = ", ".join(map(repr, names[:10]))

@@ -7,47 +7,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from spokeshave.cli.options import ReadOptions
 from spokeshave.cli.printer import Printer
 
 if TYPE_CHECKING:
     from spokeshave.corpus import Source
     from spokeshave.jobs.settings import Origin
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """Which documents to read, and how."""
-
-    source: str
-    text: str | None
-    label: str | None
-    label_separator: str | None
-    format: str | None
-    encoding: str | None
-    under: str | None
-    skip_bad_rows: bool
-    test: str | None = None
-    hold_out: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.test is not None and self.hold_out:
-            raise ValueError("Only one of --test and --hold-out can be given.")
-        if self.source == "-" == self.test:
-            raise ValueError("Only one of the documents and --test can come from standard input.")
-
-    def list_parameters(self) -> dict[str, Any]:
-        """Return the parameters of `load_source`, which every reader shares."""
-        from spokeshave.corpus.options import check_column
-
-        return {
-            "text": None if self.text is None else check_column(self.text),
-            "label": None if self.label is None else check_column(self.label),
-            "label_separator": self.label_separator,
-            "format": self.format,
-            "encoding": self.encoding,
-            "under": self.under,
-            "bad_rows": "skip" if self.skip_bad_rows else "raise",
-        }
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli.options import (
@@ -16,6 +17,8 @@ from spokeshave.cli.options import (
     PRIORS,
     STOP_WORDS,
     WEIGHTINGS,
+    CurveOptions,
+    ModelOptions,
 )
 
 if TYPE_CHECKING:
@@ -39,12 +42,22 @@ SEARCHED = (
 
 
 def make_settings(
-    *, method: str | None = None, against: str = "features", cuts: str = "paper", **others: Any
+    *groups: CurveOptions | ModelOptions,
+    against: str = "features",
+    cuts: str = "paper",
+    **others: Any,
 ) -> Settings:
-    """Return the settings of a run; options left out have the defaults of `Settings`."""
+    """Return the settings of a run, from groups of options and from single ones.
+
+    Options left out have the defaults of `Settings`.
+    """
     from spokeshave.jobs.settings import Settings
 
     is_sparsity = check_choice("--against", against, AGAINST) == "sparsity"
+    for group in groups:
+        others |= asdict(group)
+    method = others.pop("method", None)
+    others["strip_markup"] = not others.pop("no_markup", False)
     given = {name: value for name, value in others.items() if value is not None}
     settings = {name: CHECKS[name](value) if name in CHECKS else value
                 for name, value in given.items()}  # fmt: skip

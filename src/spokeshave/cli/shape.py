@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
-from spokeshave.cli.reading import ReadOptions, read_documents
+from spokeshave.cli.reading import read_documents
 from spokeshave.cli.results import choose_prefix, report_run, write_results
 from spokeshave.cli.settings import make_settings
 
 
+@options.spread
 def shape(
-    source: options.Source,
-    text: options.Text = None,
-    label: options.Label = None,
-    label_separator: options.LabelSeparator = None,
-    test: options.Test = None,
-    hold_out: options.HoldOut = 0.0,
+    reading: options.SplitOptions,
     out: options.ShapedOut = None,
     C: options.FixedCost = 1.0,
     min_df: options.MinDf = 2,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    under: options.Under = None,
-    skip_bad_rows: options.SkipBadRows = False,
     seed: options.Seed = 0,
     n_jobs: options.Jobs = -1,
     as_json: options.AsJson = False,
@@ -39,11 +31,10 @@ def shape(
     from spokeshave.cli.progress import Steps, plan_job
 
     printer = Printer(as_json, quiet)
-    settings = make_settings(C=C, hold_out=hold_out, min_df=min_df, seed=seed, n_jobs=n_jobs)
-    reading = ReadOptions(
-        source, text, label, label_separator, format, encoding, under, skip_bad_rows, test, hold_out
+    settings = make_settings(
+        C=C, hold_out=reading.hold_out, min_df=min_df, seed=seed, n_jobs=n_jobs
     )
-    prefix = choose_prefix(out, source, "-shaped")
+    prefix = choose_prefix(out, reading.source, "-shaped")
     with printer.noting_warnings(), Steps(is_quiet=quiet) as steps:
         loaded = steps.run("reading", read_documents, reading, printer)
         # Slow; bad input is reported without it.
