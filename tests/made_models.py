@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 
 import numpy as np
 from safetensors.numpy import load, save
 
-from spokeshave.model.file import KEY, NO_DIGEST
+from spokeshave.model.file import KEY, NO_DIGEST, VERSION
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
@@ -137,14 +138,30 @@ def make_documents(model):
 def take_apart(content):
     """Return the header and the arrays of a model's file."""
     length = int.from_bytes(content[:8], "little")
-    return json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY]), load(content)
+    header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY])
+    arrays = load(content)
+    for name, (kind, shape) in header.pop("arrays", {}).items():
+        letters = np.frombuffer(zlib.decompress(arrays[name]), np.uint8)
+        letters = letters.reshape(np.dtype(kind).itemsize, -1).T.copy()
+        arrays[name] = letters.view(kind).reshape(shape)
+    return header, arrays
 
 
 def put_together(header, arrays):
     """Return the file of a header, given as JSON or not yet, and arrays, with a right digest."""
-    text = header if isinstance(header, str) else json.dumps(header | {"sha256": NO_DIGEST})
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    if not isinstance(header, str) and header.get("version") == VERSION:
+        described = {name: [a.dtype.str, list(a.shape)] for name, a in sorted(arrays.items())}
+        arrays = {name: compress(array) for name, array in arrays.items()}
+        header = header | {"sha256": NO_DIGEST, "arrays": described}
+    text = header if isinstance(header, str) else json.dumps(header | {"sha256": NO_DIGEST})
     return seal(save(arrays, {KEY: text}))
+
+
+def compress(array):
+    """Return the bytes of an array as they are in a file."""
+    letters = np.frombuffer(array.tobytes(), np.uint8).reshape(-1, array.itemsize)
+    return np.frombuffer(zlib.compress(letters.T.tobytes(), 9), np.uint8)
 
 
 def seal(content):

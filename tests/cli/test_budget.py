@@ -125,9 +125,10 @@ def test_it_is_the_model_of_the_estimator(fitted, trees):
         random_state=0,
     ).fit_files(trees.path, text="leaf", label="kind")
     loaded = load_model(fitted.folder / "trees.model")
-    assert abs(
-        loaded.decision_function(trees.texts) - model.decision_function(trees.texts)
-    ).max() < (1e-4)
+    assert (
+        abs(loaded.decision_function(trees.texts) - model.decision_function(trees.texts)).max()
+        < 5e-3
+    )  # as weights of the file are of half precision
 
 
 def test_the_model_predicts_and_is_inspected(fitted, call, trees):

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 
 from made_up import make_text
-from spokeshave import DocumentVectorizer, Ranking, ShavedSVC
+from spokeshave import DocumentVectorizer, DualLinearSVC, Ranking, ShavedSVC
 from spokeshave.corpus import Texts, Vectors
 from spokeshave.curves.stability import stability
 from spokeshave.jobs.dataset import prepare_dataset
@@ -96,7 +96,10 @@ def test_costs_are_those_of_counting_one_by_one(rng, is_sparse):
     dataset = prepare_dataset(vectors, None, DocumentVectorizer())
     ranking = make_ranking(rng)
     kept = count_at_cuts(ranking, np.array(FRACTIONS))
-    found = summarize_cuts(dataset, kept, ranking, spare_bytes=7)
+    svc = DualLinearSVC(random_state=0).fit(X, y)
+    content = pack_classifier(dataset, svc, {})
+    found = summarize_cuts(dataset, kept, ranking, content, chosen=2)
+    assert found.n_bytes[2] == len(content)
     table = dataset.train.X.toarray() if is_sparse else dataset.train.X
     for cut in range(len(FRACTIONS)):
         by_class = list_kept(ranking, kept, cut)
@@ -141,7 +144,7 @@ def test_bytes_are_those_of_the_files_that_each_cut_would_make(rng, kind, weight
         content = pack_classifier(
             dataset, shaved, describe_provenance(dataset.info, origin, settings.seed)
         )
-        assert n_bytes == pytest.approx(len(content), rel=0.02)
+        assert n_bytes == pytest.approx(len(content), rel=0.25)  # they are compressed
         assert found.n_features[cut] == len(shaved.features_)
         assert found.n_weights[cut] == shaved.kept_.nnz
 

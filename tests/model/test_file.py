@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import random
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as made
 from safetensors.numpy import save
 from sklearn.pipeline import make_pipeline
 
@@ -30,6 +35,7 @@ from spokeshave.model.file import (
     NO_DIGEST,
     VERSION,
     pack_model,
+    round_bits,
     unpack_model,
 )
 from spokeshave.text.analyzers import Analysis
@@ -38,11 +44,12 @@ MODELS = make_models()
 CONTENTS = {name: pack_model(model) for name, model in MODELS.items()}
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 FIXTURE = Path(__file__).parent / "models" / "version-1.model"
+SECOND = Path(__file__).parent / "models" / "version-2.model"
 NOT_ONE = "this is not a model file; spokeshave fit writes one"
 NOT_ONE_OR_DAMAGED = "this is not a model file, or it is damaged; spokeshave fit writes one"
 DAMAGED = "the model file is damaged or cut short; fetch or make it again"
 WRONG_VERSION = "the model file is damaged; fetch or make it again"
-NEWER = "newer than this Spokeshave, which reads up to 2; upgrade Spokeshave"
+NEWER = "newer than this Spokeshave, which reads up to 3; upgrade Spokeshave"
 
 
 def find_problem(path, content=None):
@@ -297,6 +304,57 @@ def test_a_file_of_the_first_version_reads_single_words():
 
 def test_a_file_of_the_first_version_is_small():
     assert FIXTURE.stat().st_size < 4_000
+
+
+def test_a_file_of_the_second_version_says_what_it_did():
+    """The file was saved from a pipeline of two estimators, fitted on the same sentences.
+
+    These were ``DocumentVectorizer(weighting="tfidf", sublinear_tf=True, ngram_range=(1, 2),
+    stop_words=["the", "an"])`` and ``DualLinearSVC(prior="bns", probability=True,
+    random_state=0)``. Arrays of this version were not compressed.
+    """
+    model = load_model(SECOND)
+    texts = ["An ACORN under the oak", "dark &amp; red: a berry", "nothing known"]
+    np.testing.assert_allclose(
+        model.decision_function(texts),
+        [
+            [-1.000055, 1.205889, -1.017487],
+            [-0.849064, -0.889659, 0.409199],
+            [-0.635308, -0.677436, -0.659615],
+        ],
+        atol=1e-6,
+    )
+    np.testing.assert_allclose(
+        model.predict_proba(texts)[0], [0.052874, 0.917906, 0.02922], atol=1e-6
+    )
+    assert model.feature_names_[:6] == ("a", "a grey", "a red", "acorn", "and", "and a")
+    again = unpack_model(pack_model(model))
+    assert again.feature_names_ == model.feature_names_
+    np.testing.assert_array_equal(again.decision_function(texts), model.decision_function(texts))
+
+
+@given(made.arrays(np.float32, 20, elements=st.floats(-1e6, 1e6, width=32)))
+def test_half_precision_keeps_eleven_bits(values):
+    rounded = round_bits(values, 11)
+    assert rounded.dtype == np.float32
+    for value, found in zip(values.tolist(), rounded.tolist(), strict=True):
+        step = Fraction(2) ** (math.frexp(value)[1] - 11)
+        assert found == round(Fraction(value) / step) * step
+
+
+def test_half_precision_makes_a_smaller_file_of_the_same_labels(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 2000)), np.arange(60) % 3
+    model = DualLinearSVC(random_state=0).fit(X, y)
+    for precision in ("single", "half"):
+        save_model(model, tmp_path / precision, precision=precision)
+    single, half = (load_model(tmp_path / name) for name in ("single", "half"))
+    sizes = [(tmp_path / name).stat().st_size for name in ("single", "half")]
+    assert sizes[1] < 0.75 * sizes[0]
+    np.testing.assert_allclose(half.scorer.weights, single.scorer.weights, rtol=2.0**-11)
+    assert half.predict(X).tolist() == single.predict(X).tolist()
+    with pytest.raises(ValueError, match=r"^precision must be 'single' or 'half'\. Got 'double'"):
+        save_model(model, tmp_path / "double", precision="double")
 
 
 @pytest.mark.parametrize("version", [VERSION + 1, 999])

@@ -5,15 +5,26 @@ from __future__ import annotations
 import copy
 import json
 import random
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from safetensors.numpy import load, save
 
-from made_models import TEXTS, make_documents, make_models, put_together, take_apart
+from made_models import TEXTS, make_documents, make_models, put_together, seal, take_apart
 from spokeshave import ModelFileError, load_model
-from spokeshave.model.file import describe_model, pack_model, restore_model, unpack_model
-from spokeshave.model.inputs import TextInput
+from spokeshave.model.file import (
+    KEY,
+    LARGEST,
+    MOST_SHARED,
+    NO_DIGEST,
+    describe_model,
+    pack_model,
+    restore_model,
+    unpack_model,
+)
+from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.scorers import SparseScorer
 
 MODELS = make_models()
@@ -21,15 +32,25 @@ EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 PARTS = {name: take_apart(pack_model(model)) for name, model in MODELS.items()}
 CONTRADICTION = "the model file contradicts itself; it was not written by Spokeshave"
 LARGE = 2**63
+EMPTY = np.zeros(0, np.uint8), np.zeros(0, np.float32)  # classes and weights of no feature
 
 
 def refuse(folder, header, arrays):
     """Check that a file of these parts is refused by a sentence that names it."""
+    refuse_content(folder, put_together(header, arrays))
+
+
+def refuse_content(folder, content):
     path = folder / "lie.model"
-    path.write_bytes(put_together(header, arrays))
+    path.write_bytes(content)
     with pytest.raises(ModelFileError) as caught:
         load_model(path)
     assert str(caught.value) == f"{path}: {CONTRADICTION}"
+
+
+def seal_outer(header, arrays):
+    """Return the file of a header and of arrays that are compressed already."""
+    return seal(save(arrays, {KEY: json.dumps(header | {"sha256": NO_DIGEST})}))
 
 
 def nest(depth):
@@ -298,12 +319,96 @@ def test_levels_that_begin_so_far_apart_that_it_overflows_are_refused(tmp_path):
     refuse(tmp_path, header, arrays | {"starts": starts, "levels": levels})
 
 
+def take_outer(header, arrays):
+    """Return the header of a file and its arrays as they are there, compressed."""
+    content = put_together(header, arrays)
+    length = int.from_bytes(content[:8], "little")
+    return json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY]), load(content)
+
+
+DESCRIPTIONS = [
+    None,
+    [],
+    {"names": ["|u1", [3]]},
+    {"names": "|u1"},
+    {"names": ["|u1", 3]},
+    {"names": ["|u1", [-3]]},
+    {"names": ["|u1", [True]]},
+    {"names": ["|u1", [2**70]]},
+    {"names": ["|O", [3]]},
+    {"names": [["|u1"], [3]]},
+    {"nothing": ["|u1", [3]]},
+]
+
+
+@pytest.mark.parametrize("described", DESCRIPTIONS, ids=str)
+def test_arrays_that_are_not_as_described_are_refused(tmp_path, described):
+    header, arrays = take_outer(*PARTS["labels"])
+    if isinstance(described, dict):
+        described = header["arrays"] | described
+    refuse_content(tmp_path, seal_outer(header | {"arrays": described}, arrays))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda letters: letters[:-3],
+        lambda letters: np.append(letters, np.uint8(0)),
+        lambda letters: letters[::-1],
+        lambda letters: letters[:0],
+        lambda letters: letters.view(np.int8),
+    ],
+    ids=["cut", "longer", "reversed", "empty", "signed"],
+)
+def test_arrays_that_cannot_be_decompressed_are_refused(tmp_path, damage):
+    header, arrays = take_outer(*PARTS["labels"])
+    for name, letters in arrays.items():
+        damaged = np.ascontiguousarray(damage(letters))
+        refuse_content(tmp_path, seal_outer(header, arrays | {name: damaged}))
+
+
+def test_a_small_file_cannot_fill_the_memory(tmp_path):
+    header, arrays = PARTS["labels"]
+    large = np.zeros(LARGEST + 1, np.uint8)
+    content = put_together(header, arrays | {"counts": large})
+    assert len(content) < 20_000
+    tracemalloc.start()
+    refuse_content(tmp_path, content)
+    assert tracemalloc.get_traced_memory()[1] < LARGEST / 2
+    tracemalloc.stop()
+
+
+def test_names_that_share_too_much_are_refused(tmp_path):
+    header, arrays = PARTS["vectors"]
+    n = arrays["name_lengths"].size
+    lengths = np.array([200, *[1] * (n - 1)], np.uint8)
+    shared = np.array([0, *range(200, 199 + n)], np.uint8)
+    letters = np.full(lengths.sum(), ord("a"), np.uint8)
+    changed = {"names": letters, "name_lengths": lengths, "name_shared": shared}
+    assert shared.sum() > MOST_SHARED * n
+    refuse(tmp_path, header, arrays | changed)
+    shared[1] = 201  # more than the name before has
+    refuse(tmp_path, header, arrays | changed)
+
+
+def test_names_and_arrays_that_are_much_alike_are_read_again():
+    model = MODELS["vectors"]
+    names = tuple("a" * 100 + str(j) for j in range(len(model.feature_names_)))
+    model = replace(model, input=replace(model.input, names=names))
+    assert unpack_model(pack_model(model)).feature_names_ == names
+    n = LARGEST + 1
+    given = VectorInput(n, np.arange(n), ("",) * n, False)
+    scorer = SparseScorer(np.zeros(n + 1, np.int64), *EMPTY, model.scorer.intercept, False)
+    again = unpack_model(pack_model(replace(model, input=given, scorer=scorer)))
+    assert again.input.n_features == n
+
+
 def respell(arrays, words):
     """Return arrays with other words."""
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     lengths = np.array(list(map(len, encoded)), np.uint8)
     letters = np.frombuffer(b"".join(encoded), np.uint8)
-    return arrays | {"names": letters, "name_lengths": lengths}
+    return arrays | {"names": letters, "name_lengths": lengths, "name_shared": 0 * lengths}
 
 
 @pytest.mark.parametrize(
@@ -326,7 +431,7 @@ def respell(arrays, words):
 def test_words_that_are_no_tokens_or_there_already_are_refused(tmp_path, word):
     header, arrays = PARTS["labels"]
     words = list(MODELS["labels"].feature_names_)
-    assert put_together(header, respell(arrays, words)) == put_together(header, arrays)
+    assert unpack_model(put_together(header, respell(arrays, words))).feature_names_ == tuple(words)
     refuse(tmp_path, header, respell(arrays, [word, *words[1:]][: len(words)]))
 
 

@@ -103,14 +103,13 @@ def _summarize(model: Model, path: Path, of_class: str | None, top: int) -> dict
 
 def _list_strongest(model: Model, k: int, top: int) -> dict[str, list[dict[str, Any]]]:
     features, weights = model.scorer.list_weights(k)
-    order = weights.argsort(kind="stable")
     return {
         side: [
             {"word": model.feature_names_[features[i]], "weight": float(weights[i])}
-            for i in indices
+            for i in (-sign * weights).argsort(kind="stable")[:top]
             if weights[i] * sign > 0
         ]
-        for side, indices, sign in (("for", order[::-1][:top], 1), ("against", order[:top], -1))
+        for side, sign in (("for", 1), ("against", -1))
     }
 
 

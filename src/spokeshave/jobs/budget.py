@@ -35,6 +35,7 @@ from spokeshave.jobs.summary import (
 )
 from spokeshave.model.export import require_names
 from spokeshave.model.file import pack_model, unpack_model
+from spokeshave.model.inputs import TextInput
 from spokeshave.model.model import Model
 from spokeshave.svm.estimator import make_svc
 from spokeshave.text.vectorizer import DocumentVectorizer, check_vectorizer
@@ -233,7 +234,8 @@ def evaluate_stream(model: Model, stream: BatchReader, name: str | None) -> Eval
 def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
     """Return the bytes of the model file."""
     provenance = describe_provenance(_summarize_dataset(svc), origin, svc.random_state)
-    return pack_model(svc.to_model(provenance=provenance))
+    model = svc.to_model(provenance=provenance)
+    return pack_model(model, "half" if isinstance(model.input, TextInput) else "single")
 
 
 def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from itertools import islice, product
 from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -43,7 +42,6 @@ from spokeshave.jobs.dataset import (
     scale_vectors,
 )
 from spokeshave.jobs.record import (
-    CutsRecord,
     EvaluationRecord,
     Making,
     ModelRecord,
@@ -644,7 +642,7 @@ def pack_classifier(dataset: Dataset, classifier: Any, provenance: dict[str, Any
     if isinstance(model.input, VectorInput):
         names = tuple(dataset.feature_names[model.input.features].tolist())
         model = replace(model, input=replace(model.input, names=names))
-    return pack_model(model)
+    return pack_model(model, "single" if dataset.vectorizer is None else "half")
 
 
 def summarize_run(
@@ -664,7 +662,7 @@ def summarize_run(
     curve, row_names = curves[0], dataset.row_names
     ranking = rank_by(dataset, model.estimator_, settings)
     kept = count_at_cuts(ranking, curve.cuts)
-    cuts = _summarize_costs(dataset, ranking, kept, content, choice)
+    cuts = summarize_cuts(dataset, kept, ranking, content, choice.index)
     chosen = summarize_choice(choice, curve, settings.tolerance)
     of_final, of_full = evaluations or (None, None)
     coef = model.estimator_.coef_
@@ -704,17 +702,3 @@ def summarize_run(
         if stable is None
         else summarize_stability(stable, row_names, curve.fractions),
     )
-
-
-def _summarize_costs(
-    dataset: Dataset,
-    ranking: Ranking,
-    kept: NDArray[np.intp],
-    content: bytes,
-    choice: Choice,
-) -> CutsRecord:
-    """Return the cost of each cut, given the model file of the chosen one."""
-    is_text = dataset.vectorizer is not None
-    summarize = partial(summarize_cuts, dataset, kept, ranking, lists_every_word=is_text)
-    spare_bytes = len(content) - summarize(0).n_bytes[choice.index]
-    return summarize(spare_bytes)

@@ -99,7 +99,8 @@ class CutsRecord:
     """The cost of each cut of the first curve: an entry per cut.
 
     ``n_features`` that any class keeps, ``n_weights`` of all classes, ``n_bytes`` of a model file,
-    and mean number of the features in a document (``per_document``).
+    estimated but for the chosen cut, and mean number of the features in a document
+    (``per_document``).
     """
 
     n_features: list[int]

@@ -35,7 +35,7 @@ from spokeshave.jobs.record import (
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, RankedLabels, compare
-from spokeshave.model.file import list_versions
+from spokeshave.model.file import list_versions, measure_arrays
 from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
 from spokeshave.selection.representation import Representation
@@ -46,7 +46,10 @@ from spokeshave.utils.timing import Stopwatch
 N_STRONGEST = 20  # words for a class, and as many against it
 N_EDGE = 10  # words on each side of a cut
 MOST_EDGE_WORDS = 60_000  # in all: with more classes there are fewer at each cut
-WEIGHT_BYTES = 4
+# Arrays of a model file whose sizes are in proportion to its weights, or to its features.
+FIXED = 10  # bytes of an array that is compressed, whatever its size
+OF_WEIGHTS = ("weights", "of_class")
+OF_FEATURES = ("names", "name_lengths", "name_shared", "features", "counts")
 
 
 def summarize_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
@@ -93,34 +96,29 @@ def summarize_cuts(
     dataset: Dataset,
     kept: NDArray[np.intp],
     ranking: Ranking,
-    spare_bytes: int,
-    *,
-    lists_every_word: bool = False,
+    content: bytes,
+    chosen: int,
 ) -> CutsRecord:
     """Return the cost of each cut, given the number of features that each class keeps.
 
-    ``spare_bytes`` are the bytes of a model file that do not depend on the cut. A file may list
-    every word, because texts are normalised over all of them.
+    Bytes are estimated from the model file of the chosen cut, in proportion to weights and
+    features. A file of texts lists every word, as they are normalised over all of them.
     """
     first_cut = find_first_cuts(ranking, kept)
     n_cuts = kept.shape[1]
     per_cut = np.bincount(first_cut, minlength=n_cuts + 1)[:n_cuts]
     n_features, n_weights = np.cumsum(per_cut), kept.sum(axis=0)
-    letters = np.array([len(str(name).encode()) for name in dataset.feature_names])
-    n_letters = np.cumsum(np.bincount(first_cut, letters, minlength=n_cuts + 1)[:n_cuts])
-    is_plain = dataset.vectorizer is not None and dataset.vectorizer.weighting != "tfidf"
-    per_feature = 2 + (0 if is_plain else 8)
-    per_weight = WEIGHT_BYTES + np.min_scalar_type(max(len(kept) - 1, 0)).itemsize
-    n_bytes = per_weight * n_weights + spare_bytes
-    if lists_every_word:
-        n_bytes += letters.sum() + per_feature * letters.size
-    else:
-        n_bytes += n_letters.astype(int) + per_feature * n_features
+    sizes = measure_arrays(content)
+    n_bytes = np.full(n_cuts, float(len(content)))
+    of_features = OF_FEATURES if dataset.vectorizer is None else ()
+    for arrays, count in ((OF_WEIGHTS, n_weights), (of_features, n_features)):
+        share = count / max(count[chosen], 1) - 1
+        n_bytes += sum(max(sizes[name] - FIXED, 0) for name in arrays) * share
     in_documents = np.bincount(_list_cells(dataset.train.X, first_cut), minlength=n_cuts + 1)
     return CutsRecord(
         n_features=n_features.tolist(),
         n_weights=n_weights.tolist(),
-        n_bytes=n_bytes.astype(int).tolist(),
+        n_bytes=np.round(n_bytes).astype(int).tolist(),
         per_document=(np.cumsum(in_documents[:n_cuts]) / len(dataset.train)).tolist(),
     )
 

@@ -2,6 +2,8 @@
 
 The header has the version of the format and a digest of the whole file, which detects damage. The
 content of the arrays is validated too, because a file with a correct digest may still be hostile.
+Arrays are compressed; names share their beginnings with the name before, and inverse document
+frequencies, of which there are few, are numbered.
 """
 
 from __future__ import annotations
@@ -9,7 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import zlib
 from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +38,8 @@ def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
-FORMAT, VERSION = "spokeshave model", 2  # version 1 had single words as the only terms
+FORMAT = "spokeshave model"
+VERSION = 3  # 1 had single words as the only terms, 2 had arrays that were not compressed
 FIRST_OPTIONS = {
     "sublinear_tf": False,
     "analyzer": "word",
@@ -44,6 +50,10 @@ FIRST_OPTIONS = {
     "unspaced": None,
 }  # of texts in files of version 1
 LONGEST_HEADER = 1 << 26
+LARGEST, LARGEST_RATIO = 1 << 22, 100  # bytes of arrays: this many, or these for a byte of the file
+MOST_SHARED = 32  # bytes that a name has from the name before, on average
+KINDS = ("|u1", "<u2", "<u4", "<i8", "<f4", "<f8")
+HALF = 11  # bits of a weight in half precision
 NO_DIGEST = "0" * 64
 KEY = "spokeshave"
 
@@ -57,12 +67,12 @@ def save_model(
     *,
     classes: Sequence[Any] | None = None,
     provenance: dict[str, Any] | None = None,
+    precision: str = "single",
 ) -> None:
     """Write a fitted model atomically to a file that `load_model` reads.
 
     The file contains only the words that are kept. If the normalisation of a document depends on
-    removed words, as in a masked model, the file contains them too, without weights. Weights are
-    rounded to single precision.
+    removed words, as in a masked model, the file contains them too, without weights.
 
     Parameters
     ----------
@@ -77,6 +87,9 @@ def save_model(
         Names of the classes, in the order of the columns of multilabel targets.
     provenance : dict, optional
         Origin of the model, as JSON values; versions are added.
+    precision : {"single", "half"}, default="single"
+        The precision that weights are rounded to. "half" keeps eleven bits of each, about three
+        digits, and makes a smaller file.
 
     Examples
     --------
@@ -92,6 +105,8 @@ def save_model(
     ...     load_model(Path(folder, "trees.model")).predict(["An acorn!"])
     array(['oak'], dtype='<U3')
     """
+    if precision not in ("single", "half"):
+        raise ValueError(f"precision must be 'single' or 'half'. Got {precision!r} instead.")
     if isinstance(model, Model):
         if classes is not None or provenance is not None:
             raise ValueError(
@@ -102,7 +117,7 @@ def save_model(
 
         found = {"versions": list_versions(), **(provenance or {})}
         model = export_model(model, classes=classes, provenance=found)
-    write_atomic(path, pack_model(model))
+    write_atomic(path, pack_model(model, precision))
 
 
 def load_model(path: str | Path) -> Model:
@@ -142,18 +157,78 @@ class _Damage(Exception):
     """The content of a file is not a valid model."""
 
 
-def pack_model(model: Model) -> bytes:
+def pack_model(model: Model, precision: str = "single") -> bytes:
     """Return the content of a model file."""
     from safetensors.numpy import save
 
     header, arrays = describe_model(model)
     _check_finite(arrays)
-    text = json.dumps(
-        {"format": FORMAT, "version": VERSION, "sha256": NO_DIGEST, **header}, allow_nan=False
-    )
-    content = save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, {KEY: text})
+    if precision == "half" and header["scorer"]["kind"] == "sparse":
+        arrays["weights"] = round_bits(arrays["weights"], HALF)
+    described = {name: [a.dtype.str, list(a.shape)] for name, a in sorted(arrays.items())}
+    first = {"format": FORMAT, "version": VERSION, "sha256": NO_DIGEST}
+    text = json.dumps({**first, **header, "arrays": described}, allow_nan=False)
+    content = save(_compress(arrays), {KEY: text})
     digest = hashlib.sha256(content).hexdigest()
     return content.replace(NO_DIGEST.encode(), digest.encode(), 1)
+
+
+def round_bits(values: NDArray[np.float32], n_bits: int) -> NDArray[np.float32]:
+    """Return numbers rounded to their first bits.
+
+    Examples
+    --------
+    >>> round_bits(np.array([1.1, -1234.5], np.float32), 11).tolist()
+    [1.099609375, -1234.0]
+    """
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, n_bits)), exponent - n_bits))
+
+
+def _compress(arrays: Arrays) -> Arrays:
+    """Return each array as compressed bytes, of which those of equal significance are together."""
+    shuffled = {
+        name: array.reshape(-1, 1).view(np.uint8).T.tobytes() for name, array in arrays.items()
+    }
+    found = {name: zlib.compress(content, 9) for name, content in shuffled.items()}
+    sizes = [sum(map(len, contents.values())) for contents in (shuffled, found)]
+    if sizes[0] > _limit_size(sizes[1]):  # reading would refuse it
+        found = {name: zlib.compress(content, 0) for name, content in shuffled.items()}
+    return {name: np.frombuffer(content, np.uint8) for name, content in found.items()}
+
+
+def _limit_size(n_bytes: int) -> int:
+    """Return the largest size of the arrays of a file, so that a small one cannot fill memory."""
+    return max(LARGEST, LARGEST_RATIO * n_bytes)
+
+
+def _expand(described: Any, compressed: Arrays) -> Arrays:
+    """Return the arrays; raise a ValueError unless they are as the header describes them."""
+    _require(isinstance(described, dict) and described.keys() <= compressed.keys())
+    for kind, shape in described.values():
+        _require(kind in KINDS and isinstance(shape, list))
+        _require(all(type(n) is int and n >= 0 for n in shape))
+    sizes = {
+        name: prod(shape) * np.dtype(kind).itemsize for name, (kind, shape) in described.items()
+    }
+    _require(sum(sizes.values()) <= _limit_size(sum(a.nbytes for a in compressed.values())))
+    arrays = {}
+    for name, (kind, shape) in described.items():
+        _require(compressed[name].dtype == np.uint8)
+        content = _decompress(compressed[name].tobytes(), sizes[name])
+        letters = np.frombuffer(content, np.uint8).reshape(np.dtype(kind).itemsize, -1)
+        arrays[name] = np.frombuffer(letters.T.tobytes(), kind).reshape(shape)
+    return arrays
+
+
+def _decompress(content: bytes, size: int) -> bytes:
+    reader = zlib.decompressobj()
+    try:
+        found = reader.decompress(content, size + 1)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    _require(len(found) == size and reader.eof and not reader.unused_data)
+    return found
 
 
 def unpack_model(content: bytes) -> Model:
@@ -169,7 +244,10 @@ def unpack_model(content: bytes) -> Model:
         )
     _check_digest(content, header)
     try:
-        return restore_model(header, _read_arrays(content))
+        arrays = _read_arrays(content)
+        if version > 2:
+            arrays = _expand(header["arrays"], arrays)
+        return restore_model(header, arrays)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         # The digest is correct, so the file is not damaged.
         raise _Damage(
@@ -216,6 +294,11 @@ def _read_arrays(content: bytes) -> Arrays:
         raise ValueError(str(error)) from None
 
 
+def measure_arrays(content: bytes) -> dict[str, int]:
+    """Return the size in bytes of each array of a model file."""
+    return {name: array.nbytes for name, array in _read_arrays(content).items()}
+
+
 def describe_model(model: Model) -> tuple[Header, Arrays]:
     """Return the header and the arrays of a model."""
     header: Header = {
@@ -235,7 +318,8 @@ def describe_model(model: Model) -> tuple[Header, Arrays]:
 
 def _describe_text(given: Any, arrays: Arrays) -> Header:
     if given.idf is not None:
-        arrays["idf"] = given.idf
+        levels, codes = np.unique(given.idf, return_inverse=True)
+        arrays["idf"], arrays["idf_levels"] = _shrink(codes), levels
     return {
         "kind": "text",
         "weighting": given.weighting,
@@ -257,8 +341,7 @@ def _describe_vectors(given: Any, arrays: Arrays) -> Header:
 
 
 def _describe_sparse(scorer: Any, arrays: Arrays) -> Header:
-    counts = np.diff(scorer.starts)
-    arrays["counts"] = counts.astype(np.min_scalar_type(counts.max(initial=0)))
+    arrays["counts"] = _shrink(np.diff(scorer.starts))
     arrays["of_class"] = scorer.classes
     arrays["weights"] = scorer.weights
     return {"kind": "sparse", "unit": scorer.unit}
@@ -281,9 +364,30 @@ def _describe_shaped(scorer: Any, arrays: Arrays) -> Header:
 
 def _write_names(names: Sequence[str], arrays: Arrays) -> None:
     encoded = [name.encode("utf-8", "surrogatepass") for name in names]
-    lengths = np.array([len(name) for name in encoded], np.int64)
-    arrays["name_lengths"] = lengths.astype(np.min_scalar_type(lengths.max(initial=0)))
-    arrays["names"] = np.frombuffer(b"".join(encoded), np.uint8)
+    shared = [count_shared(*pair) for pair in pairwise([b"", *encoded])]
+    if sum(shared) > MOST_SHARED * len(names):  # reading would refuse it
+        shared = [0] * len(names)
+    rests = [name[n:] for name, n in zip(encoded, shared, strict=True)]
+    arrays["name_shared"] = _shrink(np.array(shared, np.int64))
+    arrays["name_lengths"] = _shrink(np.array([len(rest) for rest in rests], np.int64))
+    arrays["names"] = np.frombuffer(b"".join(rests), np.uint8)
+
+
+def count_shared(one: bytes, other: bytes) -> int:
+    """Return the number of bytes that two names begin with alike.
+
+    Examples
+    --------
+    >>> count_shared(b"acorn", b"acre")
+    2
+    """
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _shrink(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return natural numbers in the smallest type."""
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
 
 
 def restore_model(header: Header, arrays: Arrays) -> Model:
@@ -324,7 +428,7 @@ def _check_classes(names: list[Any]) -> NDArray[Any]:
 
 
 def _restore_input(header: Header, arrays: Arrays, version: int) -> TextInput | VectorInput:
-    names = _read_names(arrays)
+    names = _read_names(arrays, has_shared=version > 2)
     if header["kind"] == "text":
         if version == 1:
             header = {**header, **FIRST_OPTIONS}
@@ -332,7 +436,8 @@ def _restore_input(header: Header, arrays: Arrays, version: int) -> TextInput | 
         _require(header["norm"] in ("l2", "l1", None) and type(header["strip_markup"]) is bool)
         idf = None
         if header["weighting"] == "tfidf":
-            idf = _get_array(arrays, "idf", "<f8", (len(names),))
+            idf = _read_idf(arrays, version)
+            _require(idf.shape == (len(names),) and idf.dtype == np.float64)
         _require(type(header["sublinear_tf"]) is bool)
         analysis = _restore_analysis(header)
         _check_terms(names, analysis)
@@ -387,7 +492,16 @@ def _check_terms(names: list[str], analysis: Analysis) -> None:
     _require(analysis.has_words(words))
 
 
-def _read_names(arrays: Arrays) -> list[str]:
+def _read_idf(arrays: Arrays, version: int) -> NDArray[Any]:
+    codes = arrays["idf"]
+    if version < 3:
+        return codes
+    levels = arrays["idf_levels"]
+    _require(codes.dtype.kind == "u" and levels.shape == (int(codes.max(initial=0)) + 1,))
+    return np.asarray(levels[codes])
+
+
+def _read_names(arrays: Arrays, *, has_shared: bool) -> list[str]:
     letters, lengths = arrays["names"], arrays["name_lengths"]
     _require(letters.dtype == np.uint8 and letters.ndim == 1)
     _require(lengths.dtype.kind == "u" and lengths.ndim == 1)
@@ -395,10 +509,16 @@ def _read_names(arrays: Arrays) -> list[str]:
     _require((ends[-1] if ends.size else 0) == letters.size and (np.diff(ends) >= 0).all())
     content = letters.tobytes()
     starts = (ends - lengths).tolist()
-    return [
-        content[start:end].decode("utf-8", "surrogatepass")
-        for start, end in zip(starts, ends.tolist(), strict=True)
-    ]
+    names = [content[start:end] for start, end in zip(starts, ends.tolist(), strict=True)]
+    if has_shared:
+        shared = arrays["name_shared"]
+        _require(shared.dtype.kind == "u" and shared.shape == lengths.shape)
+        _require(int(shared.sum(dtype=np.int64)) <= MOST_SHARED * shared.size)
+        before = b""
+        for number, n_shared in enumerate(shared.tolist()):
+            _require(n_shared <= len(before))
+            before = names[number] = before[:n_shared] + names[number]
+    return [name.decode("utf-8", "surrogatepass") for name in names]
 
 
 def _restore_scorer(
