@@ -67,6 +67,20 @@ def test_model_and_record_are_those_of_one_machine(client, collection, parts, se
     assert_same(far, run_here(far, collection, settings))
 
 
+def test_the_representation_is_chosen_on_a_sample_of_all_parts(client, collection, parts):
+    fixed = ("analyzer", "ngram_range", "min_df", "weighting", "loss", "C")
+    settings = Settings(cuts=QUICK, effort="normal", fixed=fixed, hold_out=0.2)
+    far = fit_on_cluster(client, parts, settings=settings)
+    trials = far.record.trials
+    assert {trial.prior_strength for trial in trials} == {0.0, 0.5, 1.0}
+    assert {trial.n_documents for trial in trials} == {192}  # all that are not held out
+    (chosen,) = (trial for trial in trials if trial.is_chosen)
+    prior = "bns" if chosen.prior_strength else None
+    settled = replace(settings, effort="quick", prior=prior, prior_strength=chosen.prior_strength)
+    near = run_here(far, collection, settled)
+    assert far.content == near.content
+
+
 VECTORIZERS = {
     "pairs": {"ngram_range": (1, 2), "weighting": "tfidf", "sublinear_tf": True},
     "characters": {"analyzer": "char_wb", "ngram_range": (2, 4), "max_features": 300},

@@ -10,7 +10,8 @@ import pytest
 
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
 from spokeshave.corpus.stream import open_stream
-from spokeshave.errors import CorpusError
+from spokeshave.errors import CorpusError, ParameterError
+from spokeshave.jobs import budget
 from spokeshave.jobs.budget import (
     Files,
     HoldOutStream,
@@ -29,6 +30,7 @@ from zipf import make_zipf, write_csv
 
 BUDGET = Budget("8GB", nonzeros_per_document=6)
 SETTINGS = Settings(n_jobs=1)
+SETTLED = ("analyzer", "ngram_range", "min_df", "weighting", "loss", "C")  # all but the prior
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +84,22 @@ def finished(folder):
         say=said.append,
     )
     return found, watch, said
+
+
+def test_the_representation_is_chosen_on_a_sample_that_fits(folder, texts, monkeypatch):
+    settings = replace(SETTINGS, effort="normal", fixed=SETTLED, hold_out=0.2)
+    with pytest.raises(ParameterError, match="effort must be quick for vectors"):
+        run_budgeted(Files(folder / "trees.svm"), BUDGET, settings=settings)
+    monkeypatch.setattr(budget, "limit_characters", lambda free, is_text: 24_000)  # of 70,000
+    found = run_budgeted(Files(folder / "trees.csv"), BUDGET, settings=settings)
+    trials = found.record.trials
+    assert {trial.prior_strength for trial in trials} == {0.0, 0.5, 1.0}
+    assert all(trial.n_documents < len(texts[0]) * 0.8 for trial in trials)
+    (chosen,) = (trial for trial in trials if trial.is_chosen)
+    expected = f"bns, strength {chosen.prior_strength:g}" if chosen.prior_strength else "none"
+    assert found.record.settings["prior of the weights"] == expected
+    again = run_budgeted(Files(folder / "trees.csv"), BUDGET, settings=settings)
+    assert again.content == found.content
 
 
 def test_the_model_is_that_of_the_estimator(finished, folder, more_texts):

@@ -46,6 +46,12 @@ def test_labels():
     assert len(found.feature_names) == X.shape[1]
 
 
+def test_texts_with_hardly_a_term_are_told_of():
+    texts = ["oak", "ash", "an oak", "an ash", "oak", "ash", "yew", "elm"] * 3
+    with pytest.warns(UserWarning, match=r"^18 of 24 texts have at most one known term"):
+        prepare_texts(texts, KINDS * 3)
+
+
 def test_several_labels():
     found = prepare_texts(labels=TAGS)
     assert found.is_multilabel

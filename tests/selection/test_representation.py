@@ -141,6 +141,16 @@ def test_what_is_fixed_is_not_searched():
     assert not every.trials
 
 
+def test_scripts_without_spaces_are_read_by_character():
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("木林森川山田"), 12)) + " oak" for _ in range(30)]
+    y = np.array(["山山" in text for text in texts])
+    chosen = choose_representation(texts, y, random_state=0)
+    terms = {trial.representation.terms for trial in chosen.trials}
+    assert {("char", (1, 2), 1), ("char", (1, 3), 2), ("word", (1, 1), 1)} <= terms
+    assert not [each for each in terms if each[0] == "char_wb"]
+
+
 def test_quick_is_a_default():
     texts, y = make_texts()
     assert choose_representation(texts, y, effort="quick") == Representation()

@@ -13,7 +13,7 @@ from spokeshave.cli.options import ReadOptions
 from spokeshave.cli.printer import Printer
 from spokeshave.cli.reading import Loaded, describe_command, read_documents
 from spokeshave.cli.results import choose_prefix, report_run, write_results
-from spokeshave.cli.settings import make_settings, parse_limits, refuse_curve_options, refuse_search
+from spokeshave.cli.settings import make_settings, parse_limits, refuse_curve_options
 
 if TYPE_CHECKING:
     from spokeshave.jobs.fit import JobResult
@@ -80,7 +80,6 @@ def _run(
         import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
 
         check_parts(reading, work)
-        refuse_search(settings, "--cluster")
         limits = parse_limits(memory, nonzeros)
         if nonzeros is not None:
             refuse_curve_options(settings, "--nonzeros")

@@ -188,7 +188,8 @@ Effort = Annotated[
     str | None,
     typer.Option(
         help="How much to search for the best representation: quick (not at all), normal or "
-        "thorough. [default: normal; quick with --memory or --cluster]",
+        "thorough; on a sample that fits with --memory or --cluster. [default: normal; quick with "
+        "--memory or --cluster]",
         autocompletion=lambda: list(EFFORTS),
         rich_help_panel=REPRESENTATION,
     ),

@@ -79,18 +79,8 @@ def refuse_curve_options(settings: Settings, option: str) -> None:
     for name, attribute in OF_A_CURVE.items():
         if getattr(settings, attribute) != getattr(Settings(), attribute):
             raise ValueError(f"{name} does not apply with {option}. Leave it out.")
-    refuse_search(settings, option)
     if settings.C == "auto":
         raise ValueError(f"--C must be a number with {option}. Got 'auto' instead.")
-
-
-def refuse_search(settings: Settings, option: str) -> None:
-    """Raise if a search is asked for beside an option that leaves no documents in memory."""
-    if settings.effort != "quick":
-        raise ValueError(
-            f"--effort must be quick with {option}. Got {settings.effort} instead; search on a "
-            "sample of the documents first, and give the options that it chooses."
-        )
 
 
 def parse_limits(memory: str | None, nonzeros: float | None) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial, reduce
+from typing import Any, cast
 
 from distributed import Client, Future
 
@@ -17,6 +18,7 @@ from spokeshave.cluster.client import (
     list_workers,
     measure_memory,
     measure_resident,
+    merge,
     send,
     submit,
 )
@@ -36,19 +38,28 @@ from spokeshave.cluster.evaluate import (
 )
 from spokeshave.cluster.executor import DaskExecutor, join_dataset, measure_whole
 from spokeshave.cluster.fit_reduced import OVER, Source, find_worker_memory, run_reduced
-from spokeshave.cluster.parts import Parts, open_parts
+from spokeshave.cluster.parts import Kind, Parts, Reading, Side, open_parts
 from spokeshave.jobs.budget import account_for_budget, make_budgeted, make_recipe, pack_budgeted
 from spokeshave.jobs.dataset import DatasetInfo, check_kinds, list_names
-from spokeshave.jobs.fit import JobResult, run_steps
+from spokeshave.jobs.fit import (
+    CHOOSING,
+    JobResult,
+    apply_representation,
+    run_steps,
+    search_representation,
+)
 from spokeshave.jobs.record import EvaluationRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import summarize_evaluation
+from spokeshave.jobs.text_sample import OF_PROCESS, TextSample, limit_characters, sample_texts
 from spokeshave.kernels.compile import is_compiled, warm_up
 from spokeshave.model.file import unpack_model
+from spokeshave.selection.representation import Representation
 from spokeshave.text.vectorizer import DocumentVectorizer, make_analysis
 from spokeshave.utils.formatting import parse_size, write_size
 from spokeshave.utils.timing import Stopwatch
 
+PARTS_APART = 1 << 32  # between the seeds of samples of parts
 COMPILING = "kernels are compiled first, once on each host"
 
 
@@ -145,6 +156,16 @@ def fit_on_cluster(
     for guess in train.guesses:
         say(f"{train.name}: {guess}")
     given_test = None if test is None else open_parts(client, test, **columns, **options)
+    held_out = None
+    if given_test is None and settings.hold_out:
+        held_out = hold_out(client, train, settings.hold_out, settings.seed)
+    sides = None if held_out is None else held_out.train
+    chosen = None
+    if settings.effort != "quick" and vectorizer is None:
+        watch.begin(CHOOSING)
+        chosen = _search_sample(client, train, sides, settings, limit)
+        settings = apply_representation(settings, chosen)
+        watch.begin("counting")
     recipe = make_recipe(settings, vectorizer)
     kind = {"is_text": train.kind.is_text, "has_values": _have_values(train, recipe)}
     if train.kind.is_text and not make_analysis(recipe).is_plain:
@@ -152,9 +173,6 @@ def fit_on_cluster(
     if settings.find_prior(is_text=train.kind.is_text) is not None:
         kind["has_prior"] = True
     warm_up_workers(client, kind, say)
-    held_out = None
-    if given_test is None and settings.hold_out:
-        held_out = hold_out(client, train, settings.hold_out, settings.seed)
     counted = _count(client, train, held_out, recipe, watch)
     if given_test is not None:
         check_kinds(train.kind, given_test.kind)
@@ -172,8 +190,10 @@ def fit_on_cluster(
     tested = None if given_test is None else EvaluationParts(given_test, None)
     if held_out is not None:
         tested = EvaluationParts(train, held_out.test)
-    sides = None if held_out is None else held_out.train
-    job = _Job(client, n_workers, train, sides, tested, counted, settings, recipe, origin, watch)
+    job = _Job(
+        *(client, n_workers, train, sides, tested, counted),
+        *(settings, recipe, origin, watch, chosen),
+    )
     columns_found = job.find_columns()
     say(f"{describe_workers(client)}; {columns_found}")
     resident = measure_resident(client)
@@ -183,6 +203,39 @@ def fit_on_cluster(
     available = find_worker_memory(limit, resident)
     budget = Budget(limit, nonzeros_per_document)
     return job.run_reduced(columns_found.words, budget, available, say)
+
+
+def _search_sample(
+    client: Client, parts: Parts, sides: list[Future] | None, settings: Settings, limit: int
+) -> Representation:
+    """Choose the representation on one worker, on a sample of all parts that fits there."""
+    free = limit - measure_resident(client)
+    n_characters = limit_characters(free + OF_PROCESS, is_text=parts.kind.is_text)
+    samples = [
+        submit(client, sample_part, item, parts.kind, side, n_characters, settings.seed, number)
+        for number, (item, side) in enumerate(parts.with_sides(sides))
+    ]
+    of_all = merge(client, partial(merge_samples, n_characters), samples)
+    alone = replace(settings, n_jobs=1)  # a task has one thread
+    (found,) = collect([submit(client, search_sample, of_all, alone)])
+    return cast("Representation", found)
+
+
+def sample_part(
+    part: Any, kind: Kind, side: Side | None, n_characters: int, seed: int, number: int
+) -> TextSample:
+    """Return the sample of a part."""
+    return sample_texts(Reading(part, kind, side), n_characters, seed + PARTS_APART * number)
+
+
+def merge_samples(n_characters: int, samples: list[TextSample]) -> TextSample:
+    """Return the sample of several parts."""
+    return reduce(lambda one, other: one.merge(other, n_characters), samples, TextSample())
+
+
+def search_sample(sample: TextSample, settings: Settings) -> Representation:
+    """Choose the representation on a sample."""
+    return search_representation(sample.to_documents(), settings)
 
 
 def _have_values(parts: Parts, recipe: DocumentVectorizer) -> bool:
@@ -250,6 +303,7 @@ class _Job:
     recipe: DocumentVectorizer  # of texts, not fitted
     origin: Origin
     watch: Stopwatch
+    chosen: Representation | None  # with its trials, if it was searched
 
     def find_columns(self) -> Columns:
         """Prune the vocabulary, which stays on the workers."""
@@ -283,7 +337,7 @@ class _Job:
         dataset = submit(client, join_dataset, blocks, vectorizer, info)
         collect([submit(client, len, block) for block in blocks], self.watch.reach)
         executor = DaskExecutor(client, dataset, info, self.test, vectorizer)
-        return run_steps(executor, self.settings, self.origin, self.watch)
+        return run_steps(executor, self.settings, self.origin, self.watch, self.chosen)
 
     def run_reduced(
         self,
@@ -311,6 +365,7 @@ class _Job:
             self.watch,
             len(shipped),
             where=OVER,
+            chosen=self.chosen,
         )
         return JobResult(model, shipped, record)
 

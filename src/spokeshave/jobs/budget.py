@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,20 @@ from sklearn.base import clone
 
 from spokeshave.budget.counts import draw
 from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC, fit_stream
-from spokeshave.budget.memory import give_back
+from spokeshave.budget.memory import find_available, give_back
 from spokeshave.budget.request import BatchReader
 from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
 from spokeshave.jobs.dataset import DatasetInfo
-from spokeshave.jobs.fit import JobResult, make_svm, make_vectorizer
+from spokeshave.jobs.fit import (
+    CHOOSING,
+    JobResult,
+    apply_representation,
+    make_svm,
+    make_vectorizer,
+    search_representation,
+)
 from spokeshave.jobs.record import EvaluationRecord, ModelRecord, RunRecord, WordsRecord
 from spokeshave.jobs.settings import Budget, Origin, Settings
 from spokeshave.jobs.summary import (
@@ -32,11 +41,14 @@ from spokeshave.jobs.summary import (
     make_record,
     predict_batch,
     summarize_evaluation,
+    summarize_trials,
 )
+from spokeshave.jobs.text_sample import limit_characters, sample_texts
 from spokeshave.model.export import require_names
 from spokeshave.model.file import pack_model, unpack_model
 from spokeshave.model.inputs import TextInput
 from spokeshave.model.model import Model
+from spokeshave.selection.representation import Representation
 from spokeshave.svm.estimator import make_svc
 from spokeshave.text.vectorizer import DocumentVectorizer, check_vectorizer
 from spokeshave.utils.formatting import parse_size, write_share, write_size
@@ -56,7 +68,8 @@ class Files:
 
 def list_budget_steps(settings: Settings, *, has_test: bool) -> dict[str, float]:
     """Return the steps of the job, each with a guess of its share of the time."""
-    steps = {"counting": 5.0, "ranking": 3.0, "reducing": 4.0, "training": 5.0}
+    steps = {CHOOSING: 10.0} if settings.effort != "quick" else {}
+    steps |= {"counting": 5.0, "ranking": 3.0, "reducing": 4.0, "training": 5.0}
     return {**steps, "judging it": 1.0} if has_test or settings.hold_out else steps
 
 
@@ -94,7 +107,6 @@ def run_budgeted(
     result : JobResult
     """
     settings, watch = settings or Settings(), stopwatch or Stopwatch()
-    recipe = make_recipe(settings, vectorizer)
     with (
         open_stream(files.paths, **files.options) as supply,
         _open_test(files, supply, settings) as (test, name),
@@ -106,6 +118,12 @@ def run_budgeted(
         stream: BatchReader = supply
         if isinstance(test, HoldOutStream):
             stream = HoldOutStream(supply, settings.hold_out, settings.seed, is_test=False)
+        chosen = None
+        if settings.effort != "quick" and vectorizer is None:
+            watch.begin(CHOOSING)
+            chosen = _search_sample(stream, budget, settings)
+            settings = apply_representation(settings, chosen)
+        recipe = make_recipe(settings, vectorizer)
         svc = make_budgeted(budget, settings, recipe, is_text=supply.is_text)
         fit_stream(svc, stream, watch, say)
         watch.end()
@@ -121,8 +139,19 @@ def run_budgeted(
             watch.begin("judging it")
             judgement = evaluate_stream(model, test, name)
             watch.end()
-    record = account_for_budget(svc, model, judgement, origin, settings, watch, len(content))
+    record = account_for_budget(
+        svc, model, judgement, origin, settings, watch, len(content), chosen=chosen
+    )
     return JobResult(model, content, record)
+
+
+def _search_sample(stream: BatchReader, budget: Budget, settings: Settings) -> Representation:
+    """Choose the representation on a sample that fits, in a process that gives its memory back."""
+    free = find_available(parse_size(budget.memory)).free
+    n_characters = limit_characters(free, is_text=stream.is_text)
+    sample = sample_texts(stream.read_batches(), n_characters, settings.seed)
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(search_representation, sample.to_documents(), settings).result()
 
 
 def make_recipe(settings: Settings, vectorizer: DocumentVectorizer | None) -> DocumentVectorizer:
@@ -260,8 +289,12 @@ def account_for_budget(
     watch: Stopwatch,
     n_bytes: int,
     where: str = "over the disk",
+    chosen: Representation | None = None,
 ) -> RunRecord:
-    """Return the record of a run; ``where`` is the place of documents trained on in rounds."""
+    """Return the record of a run; ``where`` is the place of documents trained on in rounds.
+
+    ``chosen`` is the representation, with its trials, if it was searched.
+    """
     unit = "words" if svc.is_text_ else "features"
     return make_record(
         _summarize_dataset(svc),
@@ -273,6 +306,7 @@ def account_for_budget(
         per_document=svc.counts_.per_document,
         n_test=None if judgement is None else judgement.n_documents,
         words=_list_words(svc, model),
+        trials=[] if chosen is None else summarize_trials(chosen),
         model=ModelRecord(
             made_by="trained on everything",
             n_features=len(svc.features_),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ OTHER_KIND = "The test documents must be texts or vectors, like the training doc
 OTHER_LABELS = (
     "The test documents must have one label each, or several each, like the training documents."
 )
+ENOUGH = 20  # texts that tell whether the terms suit them
 
 Documents: TypeAlias = "Texts | Vectors"
 
@@ -372,6 +374,7 @@ def _make_rows(
 ) -> _Rows:
     if isinstance(train, Texts):
         X = vectorizer.fit_transform(given)
+        _warn_if_hardly_any_term(X)
         X_test = None if given_test is None else vectorizer.transform(given_test)
         return _Rows(X, X_test, vectorizer.get_feature_names_out(), vectorizer)
     n_features = given.shape[1]
@@ -388,6 +391,17 @@ def _make_rows(
         return _Rows(X, None, names, None, scaler)
     X_test = normalize(given_test) if scaler is None else scaler.transform(given_test)
     return _Rows(X, X_test, names, None, scaler)
+
+
+def _warn_if_hardly_any_term(X: sparse.csr_matrix) -> None:
+    n_short = int((np.diff(X.indptr) < 2).sum())
+    if 2 * n_short > X.shape[0] >= ENOUGH:
+        warnings.warn(
+            f"{n_short:,} of {X.shape[0]:,} texts have at most one known term, so that little can "
+            "be learned from them. Another analyzer, such as char_wb, may find more.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def scale_vectors(X: Any) -> tuple[Any, StandardScaler | None]:

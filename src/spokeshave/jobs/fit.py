@@ -235,21 +235,27 @@ def settle(
     watch.begin(CHOOSING)
     if test is None and settings.hold_out:
         train, _ = hold_out_documents(train, settings.hold_out, settings.seed)
-    labels = check_labels(train)
-    documents = train.texts if isinstance(train, Texts) else scale_vectors(train.X)[0]
-    chosen = choose_representation(
-        documents,
-        make_targets(labels, list_names(labels)),
-        effort=settings.effort,
-        fixed=_list_fixed(settings, is_text=isinstance(train, Texts)),
-        vectorizer=make_vectorizer(settings),
-        estimator=make_svm(settings, is_text=isinstance(train, Texts)),
-        n_jobs=settings.n_jobs,
-        random_state=settings.seed,
-        report=watch.reach,
-    )
+    chosen = search_representation(train, settings, watch.reach)
     watch.end()
     return apply_representation(settings, chosen), chosen
+
+
+def search_representation(
+    documents: Documents, settings: Settings, report: Callable[[float], None] | None = None
+) -> Representation:
+    """Choose the representation and the SVM by cross-validation on documents."""
+    is_text, labels = isinstance(documents, Texts), check_labels(documents)
+    return choose_representation(
+        documents.texts if isinstance(documents, Texts) else scale_vectors(documents.X)[0],
+        make_targets(labels, list_names(labels)),
+        effort=settings.effort,
+        fixed=_list_fixed(settings, is_text=is_text),
+        vectorizer=make_vectorizer(settings),
+        estimator=make_svm(settings, is_text=is_text),
+        n_jobs=settings.n_jobs,
+        random_state=settings.seed,
+        report=report or (lambda share: None),
+    )
 
 
 def _list_fixed(settings: Settings, *, is_text: bool) -> dict[str, Any]:

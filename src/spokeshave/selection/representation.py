@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 
 from spokeshave.metrics import count_order, mean_known, measure
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.analyzers import is_unspaced
 from spokeshave.text.vectorizer import DocumentVectorizer, weight_fold
 from spokeshave.utils.validation import binarize, check_documents, check_targets, list_documents
 
@@ -35,6 +36,7 @@ WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer
 }
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
 LETTERS = 6  # of a word and the space after it
+OF_UNSPACED = ((1, 2), (1, 3))  # characters of a term, in scripts without spaces between words
 FEW_FOLDS = 3  # of all rounds but the last
 TOLERANCE = 0.01  # relative duality gap of a trial
 MOST_PASSES = 100  # of a trial
@@ -94,6 +96,10 @@ class Representation:
     def make_svm(self, like: DualLinearSVC | None = None) -> DualLinearSVC:
         """Return an SVM of this representation; other parameters are those of ``like``."""
         svm: DualLinearSVC = DualLinearSVC() if like is None else clone(like)
+        return self.set_svm(svm)
+
+    def set_svm(self, svm: DualLinearSVC) -> DualLinearSVC:
+        """Set the parameters of this representation, and return the SVM."""
         has_prior = self.prior_strength > 0
         svm.set_params(
             C=self.C,
@@ -250,12 +256,13 @@ def choose_representation(
     default = make_default(given, is_text=is_text)
     if limits is None or (n_folds := _count_folds(y, limits.n_folds)) < 2:
         return default
-    opening = _vary_rows(default, limits, given, is_text=is_text)
+    opening = _vary_rows(default, _list_terms(documents, limits, given), limits, given)
     if len(opening) == len(_vary_svm([default], limits, given)) == 1:
         return default
     rng = check_random_state(random_state)
     svm = DualLinearSVC() if estimator is None else clone(estimator)
     svm.set_params(tol=TOLERANCE, max_iter=MOST_PASSES, probability=False, random_state=0, n_jobs=1)
+    svm.set_params(warm_start=True)  # a trial begins with the dual of the one before
     search = _Search(
         documents,
         y,
@@ -342,28 +349,41 @@ def _find_limit(documents: Any, y: Any, work: float) -> int:
 
 
 def _vary_rows(
-    default: Representation, limits: Effort, given: dict[str, Any], *, is_text: bool
+    default: Representation,
+    choices: list[dict[str, Any]],
+    limits: Effort,
+    given: dict[str, Any],
 ) -> list[Representation]:
     """Return a candidate for each choice of terms, weighting and prior."""
     strengths = [given["prior_strength"]] if "prior_strength" in given else limits.strengths
     weightings = [given["weighting"]] if "weighting" in given else limits.weightings
-    if not is_text:
+    if not choices:
         return [replace(default, prior_strength=strength) for strength in strengths]
     return [
         replace(default, **terms, weighting=weighting, prior_strength=strength)
-        for terms, weighting, strength in product(_list_terms(limits, given), weightings, strengths)
+        for terms, weighting, strength in product(choices, weightings, strengths)
     ]
 
 
-def _list_terms(limits: Effort, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the choices of analyzer, n-grams and smallest document frequency."""
-    analyzers: Sequence[Any] = ["word"] if "ngram_range" in given else ["word", "char_wb"]
-    for analyzer in [given["analyzer"]] if "analyzer" in given else analyzers:
-        ranges = limits.ngrams.get(analyzer, [(1, 1)])
+def _list_terms(documents: Any, limits: Effort, given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the choices of analyzer, n-grams and smallest document frequency; none for vectors."""
+    if not isinstance(documents, list):
+        return []
+    has_words = not is_unspaced(documents)
+    analyzers: Sequence[Any] = ["word", "char_wb" if has_words else "char"]
+    if "analyzer" in given or "ngram_range" in given:
+        analyzers = [given.get("analyzer", "word")]
+    found = []
+    for analyzer in analyzers:
+        ranges: Sequence[Any] = limits.ngrams.get(analyzer, [(1, 1)])
+        if analyzer == "char" and not has_words:
+            ranges = OF_UNSPACED
         for ngram_range in [given["ngram_range"]] if "ngram_range" in given else ranges:
-            frequencies = [1, 2] if (analyzer, ngram_range) == ("word", (1, 1)) else [2]
+            has_rare = (analyzer, ngram_range) == ("word", (1, 1)) or not has_words
+            frequencies = [1, 2] if has_rare else [2]
             for min_df in [given["min_df"]] if "min_df" in given else frequencies:
-                yield {"analyzer": analyzer, "ngram_range": ngram_range, "min_df": min_df}
+                found.append({"analyzer": analyzer, "ngram_range": ngram_range, "min_df": min_df})
+    return found
 
 
 def _vary_svm(
@@ -508,8 +528,9 @@ class _Search:
         if not X_train.shape[1]:
             return [(0.0, 0, perf_counter() - start)] * len(group)
         found = []
+        of_losses = {each.loss: each.make_svm(self.svm) for each in group}
         for each in group:
-            svm = each.make_svm(self.svm).fit(X_train, y[train])
+            svm = each.set_svm(of_losses[each.loss]).fit(X_train, y[train])
             score = _score(svm, X_test, y[test])
             found.append((score, X_train.shape[1], perf_counter() - start))
             start = perf_counter()

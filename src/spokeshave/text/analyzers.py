@@ -6,7 +6,7 @@ Plain Python without numba or scikit-learn; `spokeshave.text.terms` does the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
@@ -33,6 +33,7 @@ _MIXED = re.compile(rf"[^\W_{_CHARACTERS}]+|[{_CHARACTERS}]+")
 ANALYZERS = ("word", "char", "char_wb")
 _ACCENTS = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
 _SPACES = re.compile(r"\s\s+")
+ENOUGH = 1000  # texts that tell the script of all
 CHARACTERS = 6  # of a word and the space after it, about
 
 Analyzer: TypeAlias = "str | Callable[[str], Iterable[str]]"
@@ -143,6 +144,21 @@ class Analysis:
             return TOKEN.findall(text) == words
         is_short = all(len(word) <= 2 for word in words if UNSPACED.match(word))
         return is_short and _MIXED.findall(text) == words
+
+
+def is_unspaced(texts: Sequence[str]) -> bool:
+    """Return whether most letters are of scripts without spaces between words.
+
+    Examples
+    --------
+    >>> is_unspaced(["東京都", "大阪府 Osaka"]), is_unspaced(["the oak of 東京"])
+    (True, False)
+    """
+    n_letters, n_unspaced = (
+        sum(len(run) for text in texts[:ENOUGH] for run in pattern.findall(text))
+        for pattern in (TOKEN, UNSPACED)
+    )
+    return 2 * n_unspaced > n_letters
 
 
 def _slide(sequence: Any, min_n: int, max_n: int) -> Iterator[Any]:
