@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from spokeshave.utils.sums import Sums, bi_normal_separation, sum_presence
+from spokeshave.utils.sums import Sums, Tally, bi_normal_separation, sum_presence
 
 
 def compute_variance(
@@ -47,9 +47,20 @@ def separate(presence: Sums, squares: NDArray[np.float64], strength: float) -> N
     variance = np.ones(presence.by_class.shape, np.float32)
     smallest = min(1 / max(presence.n_documents, 1), 0.5)
     total = squares.sum()
+    frequencies, codes = np.unique(presence.total, return_inverse=True)
+
+    def raise_separation(tally: Tally) -> NDArray[np.float64]:
+        return bi_normal_separation(*tally.rates, smallest) ** (2 * strength)
+
     for row, tally in zip(variance, presence.tally(), strict=True):
         if tally.n_inside > 0 and tally.n_outside > 0:
-            found = bi_normal_separation(*tally.rates, smallest) ** (2 * strength)
+            # Most features are in no document of a class: then only their frequency matters.
+            absent = tally._replace(inside=np.zeros_like(frequencies), outside=frequencies)
+            found = raise_separation(absent)[codes]
+            inside = np.flatnonzero(tally.inside)
+            found[inside] = raise_separation(
+                tally._replace(inside=tally.inside[inside], outside=tally.outside[inside])
+            )
             scaled = squares @ found
             if 0 < scaled < np.inf:
                 row[:] = found * (total / scaled)

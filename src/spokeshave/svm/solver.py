@@ -235,14 +235,16 @@ def _solve_block(
     n_documents, n_classes = block.y.shape
     beta: NDArray[Any] | None = block.beta
     margins, n_sweeps = None, 0
+    priors = [rows] * n_classes
+    if block.variance is not None:
+        priors = [set_prior(rows, of_class) for of_class in block.variance]
     if beta is None and n_classes >= FEWEST_TO_SWEEP and stop.max_passes > N_SWEEPS:
         n_sweeps = N_SWEEPS
-        beta, margins = _sweep_block(rows, block, limit_bias(bias), rank.size, seed)
+        beta, margins = _sweep_block(rows, block, priors, limit_bias(bias), rank.size, seed)
     answers = []
     w = np.empty(rank.size)
     margins_k = np.empty(n_documents)
-    for k in range(n_classes):
-        documents = set_prior(rows, None if block.variance is None else block.variance[k])
+    for k, documents in enumerate(priors):
         task = Task(np.ascontiguousarray(block.y[:, k]), block.box[k], block.ridge[k])
         beta_k = np.zeros(n_documents) if beta is None else beta[:, k].astype(np.float64)
         b = rebuild(documents, limit_bias(bias), beta_k, w)
@@ -329,7 +331,7 @@ def solve_class(
 
 
 def _sweep_block(
-    rows: Rows, block: _Block, bias: float, n_features: int, seed: int
+    rows: Rows, block: _Block, priors: list[Rows], bias: float, n_features: int, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the dual and the scores (documents x lanes) after the shared sweeps."""
     n_documents, n_classes = block.y.shape
@@ -340,8 +342,8 @@ def _sweep_block(
         variance, squared_length = _map_zeros((n_features, LANES)), _map_zeros((n_documents, LANES))
         squared_length[:] = 1  # of spare lanes
         variance[:, :n_classes] = block.variance.T
-        for k, of_class in enumerate(block.variance):
-            squared_length[:, k] = set_prior(rows, of_class).squared_length
+        for k, documents in enumerate(priors):
+            squared_length[:, k] = documents.squared_length
     sweep(
         rows,
         np.pad(block.y, spare, constant_values=-1),
