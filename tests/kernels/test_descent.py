@@ -85,14 +85,13 @@ def test_sweep_equals_plain_descent_in_every_lane(rng, costs, bias, has_prior):
     box, ridge = (np.repeat(c[:, None], LANES, axis=1).astype(np.float32) for c in costs)
     beta, margins = np.zeros((2, n, LANES), np.float32)
     W, b = np.zeros((d, LANES), np.float32), np.zeros(LANES, np.float32)
-    variance = squared_length = None
-    deviation = np.ones((d, LANES))
+    squared_length, deviation = None, np.ones((d, LANES))
     if has_prior:
         deviation = rng.random((d, LANES)) * 2
-        variance = (deviation**2).astype(np.float32)
+        W = np.hstack([W, (deviation**2).astype(np.float32)])
         squared_length = (dense**2 @ deviation**2).astype(np.float32)
     rows = make_rows(dense, weight)
-    sweep(rows, Y, box, ridge, bias, beta, W, b, margins, 3, 5, variance, squared_length)
+    sweep(rows, Y, box, ridge, bias, beta, W, b, margins, 3, 5, squared_length)
     for k in range(LANES):
         expected = descend(dense * deviation[:, k], Y[:, k], weight, *costs, bias, 3, 5)
         expected = expected[0], expected[1] * deviation[:, k], expected[2]
@@ -110,7 +109,7 @@ def test_a_lane_of_box_zero_stays_at_rest(rng):
     Y = np.ones((n, LANES), np.int8)
     no_ridge = np.zeros((2, LANES), np.float32)
     rows = make_rows(dense, weight)
-    sweep(rows, Y, box, no_ridge, 1.0, beta, W, b, margins, 2, 0, None, None)
+    sweep(rows, Y, box, no_ridge, 1.0, beta, W, b, margins, 2, 0, None)
     assert not beta[:, 3].any()
     assert not W[:, 3].any()
     assert beta[:, 4].any()

@@ -10,13 +10,13 @@ from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
 
 
 @numba.njit
-def call_sum(W, indices, data, start, stop, out):
-    sum_rows(W, indices, data, start, stop, out)
+def call_sum(W, indices, data, start, stop, out, has_variance):
+    sum_rows(W, indices, data, start, stop, out, has_variance)
 
 
 @numba.njit
-def call_add(W, indices, data, start, stop, step, variance):
-    add_to_rows(W, indices, data, start, stop, step, variance)
+def call_add(W, indices, data, start, stop, step, has_variance):
+    add_to_rows(W, indices, data, start, stop, step, has_variance)
 
 
 @pytest.fixture(params=[np.float32, np.float64])
@@ -31,26 +31,36 @@ def problem(request, weights, rng):
     return weights, indices, data
 
 
+def add_variance(W, rng):
+    """Return weights with a variance of each after those of a row, and the variances."""
+    variance = rng.random(W.shape).astype(W.dtype)
+    return np.hstack([W, variance]), variance
+
+
+@pytest.mark.parametrize("has_variance", [None, True])
 @pytest.mark.parametrize(("start", "stop"), [(0, 6), (1, 4), (2, 2)])
-def test_sum_rows(problem, start, stop):
+def test_sum_rows(problem, rng, start, stop, has_variance):
     W, indices, data = problem
     out = np.full(LANES, np.nan, W.dtype)
-    call_sum(W, indices, data, start, stop, out)
+    given = add_variance(W, rng)[0] if has_variance else W
+    call_sum(given, indices, data, start, stop, out, has_variance)
     values = np.ones(6) if data is None else data
     expected = sum(values[p] * W[indices[p]] for p in range(start, stop)) + np.zeros(LANES)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("has_variance", [False, True])
+@pytest.mark.parametrize("has_variance", [None, True])
 @pytest.mark.parametrize(("start", "stop"), [(0, 6), (1, 4), (2, 2)])
 def test_add_to_rows(problem, rng, start, stop, has_variance):
     W, indices, data = problem
-    variance = rng.random(W.shape).astype(W.dtype) if has_variance else None
+    given, variance = add_variance(W, rng) if has_variance else (W.copy(), None)
     step = rng.normal(size=LANES).astype(W.dtype)
     values = np.ones(6) if data is None else data
     expected = W.copy()
     for p in range(start, stop):  # feature 3 stands twice: both steps count
         term = values[p] * step * (variance[indices[p]] if has_variance else 1)
         expected[indices[p]] += term.astype(W.dtype)
-    call_add(W, indices, data, start, stop, step, variance)
-    np.testing.assert_allclose(W, expected, rtol=1e-5, atol=1e-6)
+    call_add(given, indices, data, start, stop, step, has_variance)
+    np.testing.assert_allclose(given[:, :LANES], expected, rtol=1e-5, atol=1e-6)
+    if has_variance:
+        np.testing.assert_array_equal(given[:, LANES:], variance)

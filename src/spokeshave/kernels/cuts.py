@@ -161,6 +161,7 @@ def score_weights(rows, V, b, scores):
     """
     total = np.empty(LANES)
     for i in range(np.uint64(rows.scale.size)):
-        sum_rows(V, rows.indices, rows.data, rows.indptr[i], rows.indptr[i + np.uint64(1)], total)
+        start, stop = rows.indptr[i], rows.indptr[i + np.uint64(1)]
+        sum_rows(V, rows.indices, rows.data, start, stop, total, None)
         for c in range(scores.shape[0]):
             scores[c, i] = total[c] * rows.scale[i] + b[c]

@@ -50,13 +50,13 @@ class Task(NamedTuple):
 
 
 @compiled
-def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed, variance, squared_length):
+def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed, squared_length):
     """Visit every document ``n_sweeps`` times for ``LANES`` classes at once, in float32.
 
-    ``variance`` (features x lanes) and ``squared_length`` (documents x lanes) are those of the
-    prior of each class; without a prior they are None. Changes ``beta`` (documents x lanes), ``W``
-    (features x lanes) and ``b`` in place, and writes to ``margins`` the scores of each document at
-    its last visit. A lane of box 0 does not change.
+    With a prior, ``squared_length`` (documents x lanes) is that of each class, and a row of ``W``
+    has the variances of its weights after them; without one, ``squared_length`` is None. Changes
+    ``beta`` (documents x lanes), ``W`` (features x lanes) and ``b`` in place, and writes to
+    ``margins`` the scores of each document at its last visit. A lane of box 0 does not change.
     """
     n = rows.scale.size
     order = np.arange(n).astype(np.uint32)
@@ -69,7 +69,7 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed, varian
         for i in order:
             start, stop = rows.indptr[i], rows.indptr[i + np.uint32(1)]
             scale, weight = np.float32(rows.scale[i]), np.float32(rows.weight[i])
-            sum_rows(W, rows.indices, rows.data, start, stop, total)
+            sum_rows(W, rows.indices, rows.data, start, stop, total, squared_length)
             largest = np.float32(0)
             for k in range(LANES):
                 f = total[k] * scale + b[k]
@@ -89,7 +89,7 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed, varian
                     beta[i, k] += step[k]
                     b[k] += step[k] * bias
                     step[k] *= scale
-                add_to_rows(W, rows.indices, rows.data, start, stop, step, variance)
+                add_to_rows(W, rows.indices, rows.data, start, stop, step, squared_length)
 
 
 @compiled
@@ -192,7 +192,7 @@ def score_lanes(rows, W, b, margins):
     """
     total = np.empty(LANES)
     for i in range(margins.shape[1]):
-        sum_rows(W, rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], total)
+        sum_rows(W, rows.indices, rows.data, rows.indptr[i], rows.indptr[i + 1], total, None)
         for k in range(LANES):
             margins[k, i] = b[k] + total[k] * rows.scale[i]
 

@@ -20,10 +20,11 @@ _FAST = ("reassoc", "contract", "nsz")
 
 
 @intrinsic
-def sum_rows(typing_context, W, indices, data, start, stop, out):
+def sum_rows(typing_context, W, indices, data, start, stop, out, has_variance):
     """Write the sum of ``data[p] * W[indices[p]]`` for p in [start, stop) into ``out``.
 
-    If ``data`` is None, every value is one.
+    If ``data`` is None, every value is one. If ``has_variance`` is not None, a row of ``W`` has
+    the variances of its weights after them, which are not added up.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -36,15 +37,15 @@ def sum_rows(typing_context, W, indices, data, start, stop, out):
         rows.store(total, rows.vector_at(5))
         return context.get_dummy_value()
 
-    return types.void(W, indices, data, types.int64, types.int64, out), generate
+    return types.void(W, indices, data, types.int64, types.int64, out, has_variance), generate
 
 
 @intrinsic
-def add_to_rows(typing_context, W, indices, data, start, stop, step, variance):
+def add_to_rows(typing_context, W, indices, data, start, stop, step, has_variance):
     """Add ``data[p] * step`` to ``W[indices[p]]`` for p in [start, stop), in place.
 
-    If ``data`` is None, every value is one. Unless ``variance`` is None, each term is multiplied by
-    the same row of ``variance``, which has the shape of ``W``.
+    If ``data`` is None, every value is one. If ``has_variance`` is not None, a row of ``W`` has
+    the variances of its weights after them, and each term is multiplied by its variance.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -53,14 +54,15 @@ def add_to_rows(typing_context, W, indices, data, start, stop, step, variance):
 
         def step_row(p: Any, _: Any) -> None:
             address, term = rows.address(p), rows.term(step_vector, p)
-            if rows.arrays[6] is not None:
-                term = builder.fmul(term, rows.load(rows.address(p, 6)), flags=_FAST)
+            if rows.n_lanes > LANES:
+                variance = rows.load(builder.gep(address, [ir.Constant(_INDEX, 1)]))
+                term = builder.fmul(term, variance, flags=_FAST)
             rows.store(builder.fadd(rows.load(address), term, flags=_FAST), address)
 
         _loop(builder, args[3], args[4], step_row)
         return context.get_dummy_value()
 
-    return types.void(W, indices, data, types.int64, types.int64, step, variance), generate
+    return types.void(W, indices, data, types.int64, types.int64, step, has_variance), generate
 
 
 class _Rows:
@@ -76,12 +78,14 @@ class _Rows:
         ]
         self.number = context.get_data_type(signature.args[0].dtype)
         self.vector = ir.VectorType(self.number, LANES)
+        has_variance = not isinstance(signature.args[6], types.NoneType)
+        self.n_lanes = 2 * LANES if has_variance else LANES  # of a row of W
 
-    def address(self, p: Any, argument: int = 0) -> Any:
-        """Return the address of the row of W, or of another argument, of the p-th nonzero."""
-        W, indices = self.arrays[argument], self.arrays[1]
+    def address(self, p: Any) -> Any:
+        """Return the address of the row of W of the p-th nonzero."""
+        W, indices = self.arrays[0], self.arrays[1]
         feature = self.builder.zext(self.builder.load(self.builder.gep(indices, [p])), _INDEX)
-        offset = self.builder.mul(feature, ir.Constant(_INDEX, LANES))
+        offset = self.builder.mul(feature, ir.Constant(_INDEX, self.n_lanes))
         return self.builder.bitcast(self.builder.gep(W, [offset]), self.vector.as_pointer())
 
     def vector_at(self, argument: int) -> Any:

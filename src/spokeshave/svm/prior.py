@@ -28,7 +28,7 @@ def compute_variance(
     if prior is None:
         return None
     if isinstance(prior, str):
-        squares = np.asarray(weight @ X.multiply(X)).ravel()
+        squares = weight @ sparse.csr_matrix((X.data**2, X.indices, X.indptr), X.shape)
         variance = separate(sum_presence(X, indicator, weight), squares, strength)
     else:
         shape = indicator.shape[1], X.shape[1]

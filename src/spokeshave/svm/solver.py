@@ -337,11 +337,11 @@ def _sweep_block(
     n_documents, n_classes = block.y.shape
     spare = ((0, 0), (0, LANES - n_classes))
     beta, margins = _map_zeros((2, n_documents, LANES))
-    variance, squared_length = None, None
+    W, squared_length = _map_zeros((n_features, LANES)), None
     if block.variance is not None:
-        variance, squared_length = _map_zeros((n_features, LANES)), _map_zeros((n_documents, LANES))
+        W, squared_length = _map_zeros((n_features, 2 * LANES)), _map_zeros((n_documents, LANES))
         squared_length[:] = 1  # of spare lanes
-        variance[:, :n_classes] = block.variance.T
+        W[:, LANES : LANES + n_classes] = block.variance.T
         for k, documents in enumerate(priors):
             squared_length[:, k] = documents.squared_length
     sweep(
@@ -351,12 +351,11 @@ def _sweep_block(
         np.pad(block.ridge.T, spare).astype(np.float32),
         bias,
         beta,
-        _map_zeros((n_features, LANES)),
+        W,
         np.zeros(LANES, np.float32),
         margins,
         N_SWEEPS,
         seed,
-        variance,
         squared_length,
     )
     return beta, margins
