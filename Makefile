@@ -9,18 +9,17 @@ CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
 CORPUS := tests/corpus src/spokeshave/corpus
 # Kernels meet their references with bounds checked; all other tests run them as users do.
 KERNELS := $(filter-out %/test_compile.py,$(wildcard tests/kernels/test_*.py))
-PAPERS := tests/papers
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint kernels corpus papers cluster browser reproduce clean
+.PHONY: demo test lint kernels corpus cluster browser reproduce clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
-# Workers often wait for each other, so two runs of one process go beside those of clusters; the last run has two.
+# Workers wait for each other, so tests that take one core run beside those of clusters; all others take two.
 test: $(VENV)/.ready-to-test browser
-	$(MAKE) --jobs 3 --output-sync=target cluster kernels corpus papers lint
-	$(PYTEST) --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(KERNELS) $(PAPERS))
+	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus
+	$(PYTEST) --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(KERNELS))
 
 lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
@@ -32,9 +31,6 @@ kernels: $(VENV)/.ready-to-test
 
 corpus: $(VENV)/.ready-to-test
 	$(PYTEST) $(CORPUS)
-
-papers: $(VENV)/.ready-to-test
-	$(PYTEST) $(PAPERS)
 
 cluster: $(VENV)/.ready-to-test
 	$(PYTEST) $(CLUSTER)

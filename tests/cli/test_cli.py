@@ -58,7 +58,7 @@ def test_version(run):
         ("pre", ["predict"]),
         (
             "fit trees.csv --m",
-            ["--method", "--min-df", "--max-df", "--max-features", "--measure", "--memory"],
+            ["--method", "--measure", "--min-df", "--max-df", "--max-features", "--memory"],
         ),
         ("fit trees.csv --by c", ["chi2"]),
         ("fit trees.csv --weighting ", ["binary", "counts", "tfidf", "sublinear"]),

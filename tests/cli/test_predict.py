@@ -16,6 +16,7 @@ import pytest
 
 from spokeshave import load_model
 from spokeshave.corpus import load_source
+from spokeshave.model.file import VERSION
 
 MEMORY = """
 import resource, subprocess, sys
@@ -194,7 +195,7 @@ def test_what_had_the_name_before_stays_where_something_is_wrong(call, fitted, t
 
 def write_newer(path, content):
     """Write a model as a later version might: the digest is right."""
-    newer = content.replace(b'\\"version\\": 2', b'\\"version\\": 9')
+    newer = content.replace(b'\\"version\\": %d' % VERSION, b'\\"version\\": 9')
     assert newer != content
     path.write_bytes(newer)
 

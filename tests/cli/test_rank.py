@@ -8,8 +8,6 @@ import lzma
 
 import pytest
 
-from spokeshave.cli.rank import rank
-
 OWN = {"ash": "winged", "oak": "acorn", "yew": "berry"}  # a word that tells each of them
 
 
@@ -65,6 +63,7 @@ def test_lines_for_machines_of_a_row_of_ten_megabytes_and_others(runs):
         assert word in {line["feature"] for line in lines if line["class"] == kind}
 
 
-def test_a_class_that_is_not_there_is_refused(trees):
-    with pytest.raises(ValueError, match="--class must be one of 'ash', 'oak', 'yew'"):
-        rank(str(trees.path), "leaf", "kind", by="random", of_class="elm", quiet=True)
+def test_a_class_that_is_not_there_is_refused(call, trees):
+    done = call("rank", trees.path, *trees.columns, "--by", "random", "--class", "elm", "--quiet")
+    assert (done.code, done.out) == (2, "")
+    assert "--class must be one of 'ash', 'oak', 'yew'. Got 'elm' instead." in done.err
