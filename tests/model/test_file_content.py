@@ -26,6 +26,7 @@ from spokeshave.model.file import (
 )
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.scorers import SparseScorer
+from spokeshave.text.analyzers import Analysis
 
 MODELS = make_models()
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
@@ -87,6 +88,13 @@ def test_names_may_be_of_any_letters():
     names = ("", "\n", "größe" * 60, "\ud800", "\U0001f332")
     model = replace(model, input=replace(model.input, names=names))
     assert unpack_model(pack_model(model)).feature_names_ == names
+
+
+def test_tfidf_may_be_of_no_words():
+    model = MODELS["no words"]
+    given = TextInput([], "tfidf", "l2", True, np.zeros(0), Analysis())
+    again = unpack_model(pack_model(replace(model, input=given)))
+    np.testing.assert_array_equal(again.input.idf, np.zeros(0))
 
 
 def test_what_is_not_known_is_ignored():

@@ -497,7 +497,8 @@ def _read_idf(arrays: Arrays, version: int) -> NDArray[Any]:
     if version < 3:
         return codes
     levels = arrays["idf_levels"]
-    _require(codes.dtype.kind == "u" and levels.shape == (int(codes.max(initial=0)) + 1,))
+    n_levels = int(codes.max()) + 1 if codes.size else 0
+    _require(codes.dtype.kind == "u" and levels.shape == (n_levels,))
     return np.asarray(levels[codes])
 
 
