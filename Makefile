@@ -7,19 +7,23 @@ PYTEST := $(BIN)/pytest --quiet --durations=10 --durations-min=5
 # Tests that start workers have a run of their own: no test that measures memory may share a process with Dask.
 CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
 CORPUS := tests/corpus src/spokeshave/corpus
+PAPERS := tests/papers
 # Kernels meet their references with bounds checked; all other tests run them as users do.
 KERNELS := $(filter-out %/test_compile.py,$(wildcard tests/kernels/test_*.py))
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Modules become bytecode when they are first imported; pip would compile all of them, one by one.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint kernels corpus cluster browser reproduce clean
+.PHONY: demo test lint kernels corpus papers cluster browser reproduce clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
-# Workers wait for each other, so tests that take one core run beside those of clusters; all others take two.
+# Tests that take one core run beside those of clusters. All others take two cores, and three processes:
+# one of them often waits, for a browser or a command.
 test: $(VENV)/.ready-to-test browser
-	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus
-	$(PYTEST) --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(KERNELS))
+	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus papers
+	$(PYTEST) --numprocesses 3 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(PAPERS) $(KERNELS))
 
 lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
@@ -31,6 +35,9 @@ kernels: $(VENV)/.ready-to-test
 
 corpus: $(VENV)/.ready-to-test
 	$(PYTEST) $(CORPUS)
+
+papers: $(VENV)/.ready-to-test
+	$(PYTEST) $(PAPERS)
 
 cluster: $(VENV)/.ready-to-test
 	$(PYTEST) $(CLUSTER)

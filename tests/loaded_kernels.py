@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 
 from spokeshave.budget.warmup import exercise as exercise_budget
+from spokeshave.budget.warmup import exercise_ngrams
 from spokeshave.cli.progress import exercise as exercise_fit
 from spokeshave.corpus import Texts
 from spokeshave.jobs.fit import run_job
@@ -26,4 +27,6 @@ def exercise_weights():
 exercise_fit()
 exercise_weights()
 for has_values in (False, True):
-    exercise_budget(is_text=True, has_values=has_values)
+    for has_prior in (False, True):
+        exercise_budget(is_text=True, has_values=has_values, has_prior=has_prior)
+exercise_ngrams()

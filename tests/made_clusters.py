@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
 
 import dask
 from distributed import Client, LocalCluster
@@ -22,7 +26,8 @@ LOADED = ["spokeshave.cluster", "pytest", "loaded_kernels"]  # once for all work
 @contextmanager
 def start_workers(n_workers):
     """Start processes of one thread each, with a memory limit."""
-    with dask.config.set(SETTING):
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    with dask.config.set(SETTING), patch.dict(os.environ, PYTHONPATH=path):
         get_mp_context().set_forkserver_preload(LOADED)
         with (
             LocalCluster(
@@ -33,4 +38,6 @@ def start_workers(n_workers):
             ) as cluster,
             Client(cluster) as client,
         ):
+            # The process that workers are forked from passes over modules that it cannot import.
+            assert all(client.run(lambda: "loaded_kernels" in sys.modules).values())
             yield client

@@ -22,15 +22,16 @@ from spokeshave import (
 
 # Tight enough for the checks that compare two fits to seven digits.
 TIGHT = {"tol": 1e-20, "max_iter": 10_000, "random_state": 0}
+CLOSE = {"tol": 1e-12, "max_iter": 2000, "random_state": 0}  # for many fits
 ESTIMATORS = [
     DualLinearSVC(**TIGHT),
     DualLinearSVC(loss="squared_hinge", **TIGHT),
-    DualLinearSVC(probability=True, **TIGHT),
-    NormalSelector(DualLinearSVC(**TIGHT), cv=2, random_state=0),
-    NormalSelector(DualLinearSVC(**TIGHT), n_features=0.5, by="widrow_hoff"),
-    NormalSelector(DualLinearSVC(**TIGHT), nonzeros_per_document=1.5, min_df=0.1),
-    ShavedSVC(DualLinearSVC(**TIGHT), cv=2, random_state=0),
-    ShavedSVC(DualLinearSVC(**TIGHT), n_features=1.0, final="mask", thresholds="best_f1", cv=2),
+    DualLinearSVC(probability=True, **CLOSE),
+    NormalSelector(DualLinearSVC(**CLOSE), cv=2, random_state=0),
+    NormalSelector(DualLinearSVC(**CLOSE), n_features=0.5, by="widrow_hoff"),
+    NormalSelector(DualLinearSVC(**CLOSE), nonzeros_per_document=1.5, min_df=0.1),
+    ShavedSVC(DualLinearSVC(**CLOSE), cv=2, random_state=0),
+    ShavedSVC(DualLinearSVC(**CLOSE), n_features=1.0, final="mask", thresholds="best_f1", cv=2),
     LocalProbabilityShaper(),
     LocalProbabilityShaper(output="log_odds", zero="bin"),
     LocalProbabilityShaper(cross_fit=True, random_state=0),
@@ -43,8 +44,8 @@ ESTIMATORS = [
     FeatureShaper(shape="binary"),
     FeatureShaper(keep_raw=True, scale="times_bns"),
     FeatureShaper(shape=None, keep_raw=True),
-    ShapedSVC(DualLinearSVC(**TIGHT | {"max_iter": 1000}), norm=None),
-    ShapedSVC(DualLinearSVC(**TIGHT | {"max_iter": 1000})),
+    ShapedSVC(DualLinearSVC(**CLOSE), norm=None),
+    ShapedSVC(DualLinearSVC(**CLOSE)),
 ]
 
 

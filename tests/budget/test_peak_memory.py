@@ -20,7 +20,7 @@ import sys
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
 model = BudgetedSVC(
     {BUDGET},
-    estimator=DualLinearSVC(C=0.01, random_state=0),
+    estimator=DualLinearSVC(C=0.01, tol=0.1, random_state=0),
     vectorizer=DocumentVectorizer(weighting="counts", **eval(sys.argv[2])),
     nonzeros_per_document=150,
     n_jobs=2,

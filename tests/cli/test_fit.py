@@ -32,11 +32,12 @@ def runs(call, trees, tmp_path_factory):
         "two jobs": (*held_out, "2"),
         "tested": (
             *("--quiet", "--test", trees.more, "--C", "auto", "--weighting", "tfidf"),
-            *("--cuts", "0.1,0.5,1"),
+            *("--cuts", "0.1,0.5,1", "--effort", "quick"),
         ),
         "methods": (
             *("--method", "mask,warm", "--stability", "--cuts", "log", "--measure", "auc"),
-            *("--tolerance", "0.01", "--by", "information_gain", "--out", out),
+            *("--tolerance", "0.01", "--by", "information_gain", "--effort", "quick"),
+            *("--out", out),
         ),
     }
     found = {}

@@ -399,12 +399,13 @@ def test_names_that_share_too_much_are_refused(tmp_path):
     refuse(tmp_path, header, arrays | changed)
 
 
-def test_names_and_arrays_that_are_much_alike_are_read_again():
+def test_names_and_arrays_that_are_much_alike_are_read_again(monkeypatch):
     model = MODELS["vectors"]
     names = tuple("a" * 100 + str(j) for j in range(len(model.feature_names_)))
     model = replace(model, input=replace(model.input, names=names))
     assert unpack_model(pack_model(model)).feature_names_ == names
-    n = LARGEST + 1
+    n = 100_000
+    monkeypatch.setattr("spokeshave.model.file.LARGEST", n - 1)
     given = VectorInput(n, np.arange(n), ("",) * n, False)
     scorer = SparseScorer(np.zeros(n + 1, np.int64), *EMPTY, model.scorer.intercept, False)
     again = unpack_model(pack_model(replace(model, input=given, scorer=scorer)))

@@ -40,6 +40,7 @@ OF_UNSPACED = ((1, 2), (1, 3))  # characters of a term, in scripts without space
 FEW_FOLDS = 3  # of all rounds but the last
 TOLERANCE = 0.01  # relative duality gap of a trial
 MOST_PASSES = 100  # of a trial
+FEW_NONZEROS = 50_000  # threads that try so few would wait for each other
 
 
 @dataclass(frozen=True)
@@ -482,7 +483,8 @@ class _Search:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # rare classes, and the loose tolerance
             folds = list(splitter.split(np.zeros(documents.size), y))
-            found = Parallel(n_jobs=self.n_jobs, require="sharedmem", batch_size=1)(
+            n_jobs = 1 if sparse.issparse(counts) and counts.nnz < FEW_NONZEROS else self.n_jobs
+            found = Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
                 delayed(self._measure)(counts, y, *fold, alike)
                 for alike, fold in product(by_rows.values(), folds)
             )
