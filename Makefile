@@ -23,7 +23,7 @@ demo: $(VENV)/.ready
 # one of them often waits, for a browser or a command.
 test: $(VENV)/.ready-to-test browser
 	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus papers
-	$(PYTEST) --numprocesses 3 --dist loadfile $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(PAPERS) $(KERNELS))
+	$(PYTEST) --numprocesses 3 --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(PAPERS) $(KERNELS))
 
 lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
