@@ -200,6 +200,7 @@ def test_dense_and_sparse_tables_are_one():
         {"ngram_range": (1, 2), "max_features": 200, "weighting": "counts", "max_df": 0.3},
         {"analyzer": "char", "ngram_range": (2, 3), "weighting": "tfidf", "sublinear_tf": True},
         {"analyzer": "char_wb", "ngram_range": (2, 4), "max_features": 300},
+        {"analyzer": "word+char_wb", "max_features": 300, "stop_words": ["aa"]},
         {"analyzer": str.split, "lowercase": False},
         {"lowercase": False, "strip_accents": "ascii", "unspaced": None},
     ],
@@ -323,6 +324,7 @@ NGRAMS = {
     "pairs": {"ngram_range": (1, 2), "stop_words": ["aa", "ab"]},
     "characters": {"analyzer": "char", "ngram_range": (2, 4), "lowercase": False},
     "of words": {"analyzer": "char_wb", "ngram_range": (2, 4), "strip_accents": "unicode"},
+    "both": {"analyzer": "word+char_wb", "ngram_range": (1, 2), "stop_words": ["aa", "ab"]},
 }
 
 

@@ -503,6 +503,7 @@ def test_the_subset_stops_growing_when_memory_is_short(resident):
         {"weighting": "counts"},
         {"ngram_range": (1, 2)},
         {"analyzer": "char_wb", "ngram_range": (2, 4)},
+        {"analyzer": "word+char_wb", "ngram_range": (1, 2)},
         {"analyzer": str.split},
     ],
     ids=str,

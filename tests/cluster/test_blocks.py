@@ -125,6 +125,7 @@ VECTORIZERS = {
     "pairs": {"ngram_range": (1, 2), "weighting": "tfidf", "sublinear_tf": True},
     "most frequent": {"ngram_range": (1, 2), "weighting": "counts", "max_features": 200},
     "characters": {"analyzer": "char_wb", "ngram_range": (2, 4), "strip_accents": "unicode"},
+    "both": {"analyzer": "word+char_wb", "ngram_range": (1, 2), "weighting": "tfidf"},
     "function": {"analyzer": lambda text: text.split()[:5]},
 }
 

@@ -82,6 +82,7 @@ def test_parts_add_up(edges, n_buckets):
         {"ngram_range": (2, 3), "weighting": "tfidf"},
         {"analyzer": "char", "ngram_range": (1, 4), "weighting": "tfidf", "sublinear_tf": True},
         {"analyzer": "char_wb", "ngram_range": (2, 4), "max_features": 100},
+        {"analyzer": "word+char_wb", "weighting": "tfidf", "max_features": 100},
         {"analyzer": str.split, "max_features": 50},
         {"lowercase": False, "strip_accents": "ascii", "unspaced": None, "strip_markup": False},
     ],

@@ -84,6 +84,7 @@ def test_the_representation_is_chosen_on_a_sample_of_all_parts(client, collectio
 VECTORIZERS = {
     "pairs": {"ngram_range": (1, 2), "weighting": "tfidf", "sublinear_tf": True},
     "characters": {"analyzer": "char_wb", "ngram_range": (2, 4), "max_features": 300},
+    "both": {"analyzer": "word+char_wb", "ngram_range": (1, 2), "max_features": 900},
 }
 
 

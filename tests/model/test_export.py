@@ -133,6 +133,7 @@ def test_models_of_texts_for_other_targets_come_back_as_they_were(name):
     [
         {"ngram_range": (1, 2), "stop_words": "english", "sublinear_tf": True},
         {"analyzer": "char_wb", "ngram_range": (2, 4), "lowercase": False},
+        {"analyzer": "word+char_wb", "ngram_range": (1, 2), "stop_words": ["oak"]},
         {"analyzer": "char", "ngram_range": (1, 3), "strip_accents": "ascii", "max_features": 50},
     ],
 )

@@ -84,7 +84,7 @@ def test_both_paths_read_what_the_vectorizer_reads(training, documents, weightin
 
 ANALYSES = st.fixed_dictionaries(
     {
-        "analyzer": st.sampled_from(["word", "char", "char_wb"]),
+        "analyzer": st.sampled_from(["word", "char", "char_wb", "word+char_wb"]),
         "ngram_range": st.sampled_from([(1, 1), (1, 2), (2, 2), (2, 4), (3, 3), (1, 10**9)]),
         "lowercase": st.booleans(),
         "strip_accents": st.sampled_from([None, "ascii", "unicode"]),

@@ -126,6 +126,7 @@ ANALYSES = {
     "phrases": Analysis(ngram_range=(2, 3), stop_words=frozenset({"a"}), lowercase=False),
     "characters": Analysis("char", (2, 4)),
     "of words": Analysis("char_wb", (3, 4), strip_accents="unicode"),
+    "both": Analysis("word+char_wb", (1, 2), stop_words=frozenset({"a"})),
     "function": Analysis(lambda text: text.split(" ")),
 }
 EACH = pytest.mark.parametrize("analysis", ANALYSES.values(), ids=ANALYSES.keys())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -218,7 +219,12 @@ def test_an_analyzer_of_ones_own_gives_the_terms():
 
 @pytest.mark.parametrize(
     "options",
-    [{"ngram_range": (1, 2)}, {"analyzer": "char", "ngram_range": (1, 3)}, {"analyzer": "char_wb"}],
+    [
+        {"ngram_range": (1, 2)},
+        {"analyzer": "char", "ngram_range": (1, 3)},
+        {"analyzer": "char_wb"},
+        {"analyzer": "word+char_wb"},
+    ],
 )
 def test_threads_do_not_change_the_terms(options, monkeypatch):
     monkeypatch.setattr(vectorizer, "CHUNK", 9)
@@ -227,6 +233,47 @@ def test_threads_do_not_change_the_terms(options, monkeypatch):
     assert_equal(two.fit_transform(TEXTS), one.fit_transform(TEXTS))
     assert two.vocabulary_ == one.vocabulary_
     assert_equal(pickle.loads(pickle.dumps(two)).transform(TEXTS), one.transform(TEXTS))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(TEXT, min_size=1, max_size=8),
+    st.lists(TEXT, max_size=3),
+    st.sampled_from([(1, 1), (1, 2), (2, 3)]),
+    st.none() | st.just(["a", "1", "A"]),
+    st.integers(0, 40),
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # scikit-learn's, about stop words
+def test_words_and_characters_are_two_vocabularies_of_scikit_learn(
+    texts, more, limits, stop_words, chunk
+):
+    ours = DocumentVectorizer(
+        analyzer="word+char_wb", ngram_range=limits, stop_words=stop_words, min_df=1,
+        weighting="counts", norm=None, strip_markup=False, unspaced=None,
+    )  # fmt: skip
+    names, expected = [], []
+    for options in (
+        {"analyzer": "char_wb", "ngram_range": (2, 5)},
+        {"ngram_range": limits, "stop_words": stop_words, "token_pattern": PATTERN},
+    ):
+        try:
+            theirs = CountVectorizer(**options).fit(texts)
+        except ValueError:  # it has no term
+            continue
+        names += [theirs.analyzer.replace("char_wb", "*").replace("word", "") + name
+                  for name in theirs.get_feature_names_out()]  # fmt: skip
+        expected.append(theirs.transform([*texts, *more]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectorizer, "CHUNK", chunk)
+        if not names:
+            with pytest.raises(ValueError, match=r"must hold terms|No word is left"):
+                ours.fit(texts)
+            return
+        assert_equal(ours.fit_transform(texts), ours.transform(texts))
+        assert list(ours.vocabulary_) == names == sorted(names)
+        np.testing.assert_array_equal(
+            ours.transform([*texts, *more]).toarray(), sparse.hstack(expected).toarray()
+        )
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +367,11 @@ def test_works_in_a_pipeline():
             "weighting must be 'binary', 'counts' or 'tfidf'. Got 'bm25'",
         ),
         ({"norm": "max"}, ["a"], "norm must be 'l2', 'l1' or None. Got 'max' instead."),
-        ({"analyzer": "words"}, ["a"], "analyzer must be 'word', 'char', 'char_wb' or callable"),
+        (
+            {"analyzer": "words"},
+            ["a"],
+            r"analyzer must be 'word', 'char', 'char_wb', 'word\+char_wb' or",
+        ),
         ({"ngram_range": (2, 1)}, ["a"], r"ngram_range must be two whole .* Got \(2, 1\) instead"),
         ({"ngram_range": (0, 1)}, ["a"], r"ngram_range must be two whole .* Got \(0, 1\) instead"),
         ({"ngram_range": 2}, ["a"], "ngram_range must be two whole numbers.* Got 2 instead."),

@@ -163,7 +163,7 @@ def _prune_sample(sample: Sample, request: Request) -> Pruned:
         return pruned
     vectorizer, terms = request.vectorizer, sample.terms
     stop_words = list_stop_words(vectorizer)
-    if stop_words and make_analysis(vectorizer).is_plain:  # n-grams are made without them
+    if stop_words and make_analysis(vectorizer).has_single_words:  # n-grams are made without them
         words = terms.decode(np.arange(frequency.size))
         is_stopped = np.array([word in stop_words for word in words])
     limits = find_limits(vectorizer.min_df, vectorizer.max_df, len(sample))

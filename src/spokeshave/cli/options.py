@@ -18,7 +18,7 @@ CRITERIA = (
 )
 AGAINST = ("features", "sparsity")
 MEASURES = ("macro_f1", "micro_f1", "accuracy", "best_f1", "f1", "auc", "precision_at_20")
-ANALYZERS = ("word", "char", "char_wb")
+ANALYZERS = ("word", "char", "char_wb", "word+char_wb")
 WEIGHTINGS = ("binary", "counts", "tfidf", "sublinear")
 CLASS_WEIGHTS = ("none", "balanced")
 STOP_WORDS = ("none", "english")
@@ -197,7 +197,7 @@ Effort = Annotated[
 Analyzer = Annotated[
     str | None,
     typer.Option(
-        help="Terms of a text: word, char, or char_wb (characters within words).",
+        help="Terms of a text: word, char, char_wb (characters within words), or word+char_wb.",
         autocompletion=lambda: list(ANALYZERS),
         rich_help_panel=REPRESENTATION,
     ),

@@ -33,7 +33,8 @@ OF_A_CURVE = {
     "--shared-words": "shared_words",
     "--folds": "n_folds",
 }
-CHARACTERS = (2, 5)  # of a term of characters, by default
+# Lengths of terms that are not single words, by default.
+NGRAMS = {"char": (2, 5), "char_wb": (2, 5), "word+char_wb": (1, 2)}
 # Settings that fit chooses by cross-validation if no option gives them.
 SEARCHED = (
     *("analyzer", "ngram_range", "weighting", "min_df"),
@@ -66,8 +67,8 @@ def make_settings(
     if is_sparsity and "rfe" in settings.get("methods", ()):
         raise ValueError("--against sparsity goes with every --method but rfe. Try warm instead.")
     parse = parse_sparsities if is_sparsity else parse_cuts
-    if "ngram_range" not in given and settings.get("analyzer", "word") != "word":
-        settings["ngram_range"] = CHARACTERS
+    if "ngram_range" not in given and settings.get("analyzer") in NGRAMS:
+        settings["ngram_range"] = NGRAMS[settings["analyzer"]]
     fixed = tuple(name for name in SEARCHED if settings.get(name, "auto") != "auto")
     return Settings(cuts=parse(cuts), against=against, fixed=fixed, **settings)
 

@@ -261,7 +261,7 @@ def prune_words(
     """Leave out words of too few or too many documents, and stop words."""
     limits = find_limits(vectorizer.min_df, vectorizer.max_df, n_documents)
     is_stopped = np.zeros(words.height, bool)
-    if make_analysis(vectorizer).is_plain:  # n-grams are made without them
+    if make_analysis(vectorizer).has_single_words:  # n-grams are made without them
         stop_words = [_encode(word) for word in list_stop_words(vectorizer)]
         is_stopped = words[WORD].is_in(stop_words).to_numpy()
     pruned = prune(words[FREQUENCY].to_numpy(), *limits, is_stopped)

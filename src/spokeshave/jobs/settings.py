@@ -50,7 +50,7 @@ class Settings:
         The share of documents to hold out for testing, without test documents.
     n_folds : int
         Number of folds of the cross-validation.
-    analyzer : {"word", "char", "char_wb"}
+    analyzer : {"word", "char", "char_wb", "word+char_wb"}
         Whether terms are words or characters.
     ngram_range : tuple of two int
         Smallest and largest number of words or characters of a term.

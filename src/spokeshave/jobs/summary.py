@@ -40,6 +40,7 @@ from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking
 from spokeshave.selection.representation import Representation
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.text.analyzers import JOINT
 from spokeshave.utils.formatting import name_measure, write_share, write_size
 from spokeshave.utils.timing import Stopwatch
 
@@ -420,7 +421,12 @@ def describe_terms(analyzer: Any, ngram_range: tuple[int, int], min_df: float) -
     >>> describe_terms("word", (1, 2), 2), describe_terms("char_wb", (2, 5), 1)
     ('words, 1 to 2', 'characters within words, 2 to 5, rare ones too')
     """
-    kinds = {"word": "words", "char": "characters", "char_wb": "characters within words"}
+    kinds = {
+        "word": "words",
+        "char": "characters",
+        "char_wb": "characters within words",
+        JOINT: "characters within words, and words",
+    }
     first, last = ngram_range
     lengths = "" if last == 1 else f", {first} to {last}" if first < last else f", {last}"
     rare = ", rare ones too" if min_df == 1 else ""

@@ -25,7 +25,7 @@ from spokeshave.errors import ModelFileError
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
-from spokeshave.text.analyzers import ANALYZERS, Analysis
+from spokeshave.text.analyzers import ANALYZERS, MARK, Analysis, split_marked
 from spokeshave.utils.atomic import write_atomic
 
 PACKAGES = ("spokeshave", "numpy", "scipy", "scikit-learn", "numba")
@@ -482,6 +482,10 @@ def _restore_analysis(header: Header) -> Analysis:
 def _check_terms(names: list[str], analysis: Analysis) -> None:
     """Raise unless the names are distinct and could be terms of the analysis."""
     _require(len(set(names)) == len(names))
+    for part, places in zip(analysis.parts, split_marked(names), strict=False):
+        _check_terms([names[place].removeprefix(MARK) for place in places], part)
+    if analysis.parts:
+        return
     min_n, max_n = analysis.ngram_range
     if analysis.analyzer != "word":  # a word may be too short for min_n characters
         shortest = min_n if analysis.analyzer == "char" else 1

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.text.analyzers import Analysis
+from spokeshave.text.analyzers import JOINT, MARK, Analysis
 from spokeshave.text.preprocess import split_chunks
 
 MUCH_TEXT = 1 << 22  # characters: for less text, loading numba takes longer than it saves
@@ -138,8 +138,8 @@ class TextInput:
     @cached_property
     def _longest(self) -> int:
         """The number of words or characters of the longest term."""
-        by_word = self.analysis.analyzer == "word"
-        return max((len(n.split(" ") if by_word else n) for n in self.names), default=1)
+        by_word = self.analysis.analyzer in ("word", JOINT)
+        return max((_measure_term(name, by_word) for name in self.names), default=1)
 
     @cached_property
     def _known(self) -> Any:
@@ -231,6 +231,11 @@ def measure_rows(
     if norm == "l2":
         length = np.sqrt(length)
     return np.where(length > 0, length, 1.0)
+
+
+def _measure_term(name: str, by_word: bool) -> int:
+    """Return the words of a term, or its characters, with their mark if they have one."""
+    return len(name.split(" ") if by_word and not name.startswith(MARK) else name)
 
 
 def _accumulate(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 
 from spokeshave.metrics import count_order, mean_known, measure
 from spokeshave.svm.estimator import DualLinearSVC
-from spokeshave.text.analyzers import is_unspaced
+from spokeshave.text.analyzers import JOINT, is_unspaced
 from spokeshave.text.vectorizer import DocumentVectorizer, weight_fold
 from spokeshave.utils.validation import binarize, check_documents, check_targets, list_documents
 
@@ -174,9 +174,14 @@ class Effort:
     work: float = 2e8
 
 
-NORMAL = Effort({"word": [(1, 1), (1, 2)], "char_wb": [(2, 5)], "char": [(2, 5)]})
+NORMAL = Effort({"word": [(1, 1), (1, 2)], "char_wb": [(2, 5)], "char": [(2, 5)], JOINT: [(1, 2)]})
 THOROUGH = Effort(
-    {"word": [(1, 1), (1, 2), (1, 3)], "char_wb": [(2, 4), (2, 5)], "char": [(2, 4), (2, 5)]},
+    {
+        "word": [(1, 1), (1, 2), (1, 3)],
+        "char_wb": [(2, 4), (2, 5)],
+        "char": [(2, 4), (2, 5)],
+        JOINT: [(1, 1), (1, 2)],
+    },
     strengths=(0.0, 0.25, 0.5, 0.75, 1.0),
     Cs={
         "squared_hinge": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
@@ -283,8 +288,8 @@ def choose_representation(
 def make_default(given: dict[str, Any], *, is_text: bool) -> Representation:
     """Return the representation without a search, with the attributes that are given."""
     default = Representation(prior_strength=Representation.prior_strength if is_text else 0.0)
-    if "ngram_range" not in given and given.get("analyzer", "word") in ("char", "char_wb"):
-        default = replace(default, ngram_range=NORMAL.ngrams[given["analyzer"]][0])
+    if "ngram_range" not in given and (ranges := NORMAL.ngrams.get(given.get("analyzer"))):
+        default = replace(default, ngram_range=ranges[0])
     return replace(default, **given)
 
 
@@ -366,7 +371,7 @@ def _list_terms(documents: Any, limits: Effort, given: dict[str, Any]) -> list[d
     if not isinstance(documents, list):
         return []
     has_words = not is_unspaced(documents)
-    analyzers: Sequence[Any] = ["word", "char_wb" if has_words else "char"]
+    analyzers: Sequence[Any] = ["word", "char_wb", JOINT] if has_words else ["word", "char"]
     if "analyzer" in given or "ngram_range" in given:
         analyzers = [given.get("analyzer", "word")]
     found = []

@@ -1,4 +1,4 @@
-"""Analysis of a text into terms: words, word n-grams or character n-grams.
+"""Analysis of a text into terms: words, word n-grams, character n-grams, or both kinds together.
 
 Plain Python without numba or scikit-learn; `spokeshave.text.terms` does the same with the kernels.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -30,7 +30,10 @@ _CHARACTERS = "".join(
 TOKEN = re.compile(r"[^\W_]+")
 UNSPACED = re.compile(f"[{_CHARACTERS}]+")
 _MIXED = re.compile(rf"[^\W_{_CHARACTERS}]+|[{_CHARACTERS}]+")
-ANALYZERS = ("word", "char", "char_wb")
+JOINT = "word+char_wb"
+ANALYZERS = ("word", "char", "char_wb", JOINT)
+OF_JOINT = (2, 5)  # characters of a term, beside words
+MARK = "*"  # before characters that are beside words: no word begins with it, and it sorts first
 _ACCENTS = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
 _SPACES = re.compile(r"\s\s+")
 ENOUGH = 1000  # texts that tell the script of all
@@ -52,6 +55,8 @@ class Analysis:
     ['oak', 'oak ash', 'ash']
     >>> Analysis(analyzer="char_wb", ngram_range=(3, 3)).list_terms("an elm")
     [' an', 'an ', ' el', 'elm', 'lm ']
+    >>> Analysis(analyzer="word+char_wb").list_terms("an")
+    ['an', '* a', '* an', '* an ', '*an', '*an ', '*n ']
     """
 
     analyzer: Analyzer = "word"
@@ -65,7 +70,20 @@ class Analysis:
     @property
     def is_plain(self) -> bool:
         """Whether terms are single words."""
-        return self.analyzer == "word" and self.ngram_range[1] == 1
+        return self.analyzer == "word" and self.has_single_words
+
+    @property
+    def has_single_words(self) -> bool:
+        """Whether words are terms one by one; the vocabulary then leaves out stop words."""
+        return self.analyzer in ("word", JOINT) and self.ngram_range[1] == 1
+
+    @property
+    def parts(self) -> tuple[Analysis, ...]:
+        """The analysis of words and that of characters, if the terms are of both."""
+        if self.analyzer != JOINT:
+            return ()
+        characters = replace(self, analyzer="char_wb", ngram_range=OF_JOINT, stop_words=frozenset())
+        return replace(self, analyzer="word"), characters
 
     @property
     def n_per_word(self) -> int:
@@ -78,6 +96,8 @@ class Analysis:
         """
         if callable(self.analyzer):
             return 1
+        if self.parts:
+            return sum(part.n_per_word for part in self.parts)
         min_n, max_n = self.ngram_range
         return (max_n - min_n + 1) * (1 if self.analyzer == "word" else CHARACTERS)
 
@@ -99,6 +119,9 @@ class Analysis:
 
         With ``longest``, n-grams of more words or characters may be missing.
         """
+        if self.parts:
+            words, characters = (part.list_terms(text, longest) for part in self.parts)
+            return words + [MARK + each for each in characters]
         text = self.clean(text)
         if callable(self.analyzer):
             return list(self.analyzer(text))
@@ -161,6 +184,20 @@ def is_unspaced(texts: Sequence[str]) -> bool:
     return 2 * n_unspaced > n_letters
 
 
+def split_marked(names: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return the places of words among the terms of a joint analysis, and those of characters.
+
+    Examples
+    --------
+    >>> split_marked(["*oa", "oak"])
+    ([1], [0])
+    """
+    places: tuple[list[int], list[int]] = ([], [])
+    for place, name in enumerate(names):
+        places[name.startswith(MARK)].append(place)
+    return places
+
+
 def _slide(sequence: Any, min_n: int, max_n: int) -> Iterator[Any]:
     """Yield the slices of min_n to max_n items, by position and then by length."""
     for start in range(len(sequence) - min_n + 1):
@@ -183,8 +220,8 @@ def check_analysis(options: Any) -> None:
     """Raise if an option of an analysis is invalid; options are attributes."""
     if options.analyzer not in ANALYZERS and not callable(options.analyzer):
         raise ValueError(
-            f"analyzer must be 'word', 'char', 'char_wb' or callable. Got {options.analyzer!r} "
-            "instead."
+            "analyzer must be 'word', 'char', 'char_wb', 'word+char_wb' or callable. "
+            f"Got {options.analyzer!r} instead."
         )
     if not _is_range(options.ngram_range):
         raise ValueError(

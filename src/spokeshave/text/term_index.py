@@ -25,24 +25,27 @@ from spokeshave.kernels.ngrams import (
 )
 from spokeshave.kernels.tokens import Words, absorb, empty_words, join_phrases, join_tokens, scan
 from spokeshave.text.alphabet import N_CODES, decode_codes, decode_words, make_name_alphabet
-from spokeshave.text.analyzers import Analysis
+from spokeshave.text.analyzers import MARK, Analysis
 
 FEWEST = 1 << 12  # capacity of the smallest table
 GROWTH = 1.5  # a table that grows is there twice, once with half the capacity
 WORD_SLOTS = 8 + 4 * (8 + 4)  # bytes of a word: where it ends, and four slots
 NGRAM_SLOTS = 4 + 4 + 4 * 8  # bytes of an n-gram: beginning, last symbol, and two slots
+PLACE = 1 + 4 + 4  # bytes of a term of a joint index: its part, its number there, and back
 NAME = 49 + 32 + 100  # bytes of a string without its letters, of a number, and of a dict's entry
 
 
 class TermTable(NamedTuple):
     """Terms by number.
 
-    Words alone; n-grams, whose symbols are the words or, without words, code points; or names.
+    Words alone; n-grams, whose symbols are the words or, without words, code points; names; or the
+    terms of several tables, numbered one table after the other.
     """
 
     words: Words | None = None
     ngrams: Ngrams | None = None
     names: list[str] | None = None
+    parts: tuple[TermTable, ...] = ()
 
 
 class TermIndex(Protocol):
@@ -86,6 +89,8 @@ def make_index(analysis: Analysis) -> TermIndex:
     """Return an empty index of the terms of an analysis."""
     if callable(analysis.analyzer):
         return NameIndex()
+    if analysis.parts:
+        return JointIndex([make_index(part) for part in analysis.parts])
     if analysis.is_plain:
         return WordIndex()
     return NgramIndex(of_words=analysis.analyzer == "word")
@@ -93,6 +98,8 @@ def make_index(analysis: Analysis) -> TermIndex:
 
 def hash_terms(table: TermTable) -> NDArray[np.uint64]:
     """Return a hash of each term, the same in every table."""
+    if table.parts:
+        return np.concatenate([hash_terms(part) for part in table.parts])
     if table.names is not None:
         hashes = [blake2b(_encode(name), digest_size=8).digest() for name in table.names]
         return np.frombuffer(b"".join(hashes), "<u8")
@@ -313,6 +320,126 @@ class NameIndex:
         if len(self._ids) > n_known:
             self._n_letters += len(name) * (1 if name.isascii() else 4)
         return number
+
+
+class JointIndex:
+    """Words and characters beside them, each in an index of its own.
+
+    Parameters
+    ----------
+    parts : sequence of TermIndex
+        The index of words and that of characters. Terms that they have come first, in this order.
+    """
+
+    def __init__(self, parts: Sequence[TermIndex]) -> None:
+        self._parts = parts
+        self._part = np.zeros(0, np.uint8)  # of each term, and its number there
+        self._place = np.zeros(0, np.int32)
+        self._ids = [np.zeros(0, np.int32) for _ in parts]  # of each term of a part
+        for k in range(len(parts)):
+            self._take_in(k)
+
+    def __len__(self) -> int:
+        return self._part.size
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(part.n_bytes for part in self._parts) + int(GROWTH * PLACE * len(self))
+
+    def absorb(self, table: TermTable) -> NDArray[np.int32]:
+        found = []
+        for k, (part, of_part) in enumerate(zip(self._parts, table.parts, strict=True)):
+            places = part.absorb(of_part)
+            self._take_in(k)
+            found.append(self._ids[k][places])
+        return np.concatenate(found)
+
+    def number(self, table: TermTable, tokens: NDArray[Any]) -> NDArray[np.int32]:
+        found = np.empty(tokens.size, np.int32)
+        n_words = count_terms(table.parts[0])
+        for k, is_here in enumerate((tokens < n_words, tokens >= n_words)):
+            places = self._parts[k].number(table.parts[k], tokens[is_here] - k * n_words)
+            self._take_in(k)
+            found[is_here] = self._ids[k][places]
+        return found
+
+    def forget(self, is_used: NDArray[np.bool_]) -> NDArray[np.int32]:
+        places = np.empty(len(self), np.int32)
+        for part, ids in zip(self._parts, self._ids, strict=True):
+            places[ids] = part.forget(is_used[ids])
+        kept = np.flatnonzero(places >= 0)
+        number = _number(kept, places.size)
+        self._part, self._place = self._part[kept], places[kept]
+        self._list_ids()
+        return number
+
+    def close(self) -> None:
+        for part in self._parts:
+            part.close()
+
+    def decode(self, ids: NDArray[Any]) -> list[str]:
+        names = np.empty(len(ids), object)
+        for k, part in enumerate(self._parts):
+            is_here = self._part[ids] == k
+            names[is_here] = _mark(k, part.decode(self._place[ids[is_here]]))
+        found: list[str] = names.tolist()
+        return found
+
+    def arrange(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
+        arranged, names = [], []
+        for k in (1, 0):  # a mark is less than every letter of a word
+            places = self._place[ids[self._part[ids] == k]].astype(np.int64)
+            places, of_part = self._parts[k].arrange(places)
+            arranged.append(self._ids[k][places].astype(np.int64))
+            names += _mark(k, of_part)
+        return np.concatenate(arranged), names
+
+    def save(self, path: Path) -> None:
+        for k, part in enumerate(self._parts):
+            part.save(_name_part(path, k))
+        with path.open("wb") as file:
+            np.savez(file, part=self._part, place=self._place)
+
+    def load(self, path: Path) -> None:
+        for k, part in enumerate(self._parts):
+            part.load(_name_part(path, k))
+        with np.load(path) as saved:
+            self._part, self._place = saved["part"], saved["place"]
+        self._list_ids()
+
+    def _take_in(self, k: int) -> None:
+        """Number the new terms of a part."""
+        n_known, n_terms = self._ids[k].size, len(self._parts[k])
+        new = np.arange(n_known, n_terms, dtype=np.int32)
+        self._ids[k] = np.concatenate([self._ids[k], new - n_known + np.int32(len(self))])
+        self._part = np.concatenate([self._part, np.full(new.size, k, np.uint8)])
+        self._place = np.concatenate([self._place, new])
+
+    def _list_ids(self) -> None:
+        """Find the terms of each part again."""
+        for k, part in enumerate(self._parts):
+            ids = np.flatnonzero(self._part == k)
+            self._ids[k] = np.empty(len(part), np.int32)
+            self._ids[k][self._place[ids]] = ids
+
+
+def count_terms(table: TermTable) -> int:
+    """Return the number of terms of a table."""
+    if table.parts:
+        return sum(map(count_terms, table.parts))
+    if table.names is not None:
+        return len(table.names)
+    terms: Any = table.words if table.ngrams is None else table.ngrams
+    return int(terms.size[0])
+
+
+def _mark(k: int, names: list[str]) -> list[str]:
+    """Return the names of terms of a part; those of characters have a mark."""
+    return [MARK + name for name in names] if k else names
+
+
+def _name_part(path: Path, k: int) -> Path:
+    return path.with_name(f"{path.name}-{k}")
 
 
 def index_words(names: Sequence[str]) -> Words:

@@ -39,8 +39,16 @@ from spokeshave.text.alphabet import (
     make_space_alphabet,
     pad_words,
 )
-from spokeshave.text.analyzers import Analysis, join_spaces
-from spokeshave.text.term_index import NgramIndex, TermTable, WordIndex, index_words, make_index
+from spokeshave.text.analyzers import MARK, Analysis, join_spaces, split_marked
+from spokeshave.text.term_index import (
+    JointIndex,
+    NgramIndex,
+    TermTable,
+    WordIndex,
+    count_terms,
+    index_words,
+    make_index,
+)
 
 
 class TokenRows(NamedTuple):
@@ -95,6 +103,8 @@ def scan_terms(analysis: Analysis, documents: Sequence[str]) -> tuple[TokenRows,
     """
     if callable(analysis.analyzer):
         return _scan_custom(analysis, documents)
+    if analysis.parts:
+        return _scan_joint(analysis, documents)
     if analysis.analyzer == "char_wb":
         return _scan_bounded(analysis, documents)
     if analysis.is_plain:
@@ -109,6 +119,33 @@ def scan_terms(analysis: Analysis, documents: Sequence[str]) -> tuple[TokenRows,
     empty = empty_ngrams(int(words.size[0]), _round_up(symbols.size // 2))
     *rows, ngrams = count_ngrams(indptr, symbols, *analysis.ngram_range, False, empty)
     return TokenRows(*rows), TermTable(words, ngrams)
+
+
+def _scan_joint(analysis: Analysis, documents: Sequence[str]) -> tuple[TokenRows, TermTable]:
+    """Return the words of each document and the n-grams of their characters."""
+    scanned = [scan_terms(part, documents) for part in analysis.parts]
+    (words, of_words), (characters, of_characters) = scanned
+    rows = join_rows(words, characters, count_terms(of_words))
+    return rows, TermTable(parts=(of_words, of_characters))
+
+
+def join_rows(first: TokenRows, second: TokenRows, n_tokens: int) -> TokenRows:
+    """Return the tokens of both in each row; those of the second are ``n_tokens`` higher.
+
+    Examples
+    --------
+    >>> rows = TokenRows(np.array([0, 1, 1]), np.array([4]), np.array([1]))
+    >>> join_rows(rows, TokenRows(np.array([0, 1, 2]), np.array([0, 1]), np.array([2, 3])), 5)
+    TokenRows(indptr=array([0, 2, 3]), tokens=array([4, 5, 6]), counts=array([1, 2, 3]))
+    """
+    n = first.tokens.size + second.tokens.size
+    tokens, counts = np.empty(n, first.tokens.dtype), np.empty(n, first.counts.dtype)
+    lengths = np.diff(first.indptr), np.diff(second.indptr)
+    of_first = np.arange(first.tokens.size) + np.repeat(second.indptr[:-1], lengths[0])
+    of_second = np.arange(second.tokens.size) + np.repeat(first.indptr[1:], lengths[1])
+    tokens[of_first], tokens[of_second] = first.tokens, second.tokens + n_tokens
+    counts[of_first], counts[of_second] = first.counts, second.counts
+    return TokenRows(first.indptr + second.indptr, tokens, counts)
 
 
 def _tokenize(
@@ -210,8 +247,34 @@ class _BoundedCollector(TermCollector):
         return [(TokenRows(*rows), every) for rows in expanded]
 
 
+class _JointCollector(TermCollector):
+    """Collects words, and n-grams of their characters."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        super().__init__(analysis)
+        self._parts = [make_collector(part) for part in analysis.parts]
+
+    def scan(self, documents: list[str]) -> Any:
+        return [part.scan(documents) for part in self._parts]
+
+    def absorb(self, scanned: Any) -> None:
+        for part, of_part in zip(self._parts, scanned, strict=True):
+            part.absorb(of_part)
+
+    def finish(self, starmap: Map) -> Chunks:
+        words, characters = (part.finish(starmap) for part in self._parts)
+        self.index = JointIndex([part.index for part in self._parts])
+        n_words = np.int32(len(self._parts[0]))
+        return [
+            (join_rows(first, second, ids.size), np.concatenate([ids, n_words + more]))
+            for (first, ids), (second, more) in zip(words, characters, strict=True)
+        ]
+
+
 def make_collector(analysis: Analysis) -> TermCollector:
     """Return an empty collector of the terms of an analysis."""
+    if analysis.parts:
+        return _JointCollector(analysis)
     is_bounded = analysis.analyzer == "char_wb"
     return (_BoundedCollector if is_bounded else TermCollector)(analysis)
 
@@ -237,6 +300,13 @@ class KnownTerms:
         self._analysis = analysis
         if callable(analysis.analyzer):
             self._numbers = {name: number for number, name in enumerate(names)}
+            return
+        if analysis.parts:
+            self._places = [np.array(places, np.int32) for places in split_marked(names)]
+            self._parts = [
+                KnownTerms(part, [names[place].removeprefix(MARK) for place in places])
+                for part, places in zip(analysis.parts, self._places, strict=True)
+            ]
             return
         if analysis.is_plain:
             self._words = index_words(names)
@@ -265,6 +335,10 @@ class KnownTerms:
         if callable(analysis.analyzer):
             found = [Counter(list_custom(analysis, document)) for document in documents]
             return _number_terms(found, self._numbers.get)
+        if analysis.parts:
+            words, characters = (part.find(documents) for part in self._parts)
+            rows = join_rows(words, characters, self._places[0].size)
+            return rows._replace(tokens=np.concatenate(self._places)[rows.tokens])
         if analysis.is_plain:
             return TokenRows(*find_known(*encode_texts(analysis, documents), self._words))
         if analysis.analyzer == "char_wb":

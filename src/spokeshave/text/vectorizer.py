@@ -16,7 +16,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.kernels.tokens import count_kept, sort_rows
-from spokeshave.text.analyzers import Analysis, Analyzer, Stripper, check_analysis
+from spokeshave.text.analyzers import JOINT, Analysis, Analyzer, Stripper, check_analysis
 from spokeshave.text.preprocess import split_chunks
 from spokeshave.text.terms import Chunks, KnownTerms, TermCollector, make_collector
 
@@ -73,14 +73,16 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         Whether terms are n-grams of words, of the characters of the text, or of the characters of
-        each word with a space on both sides. Runs of white space are one space. A function takes
-        a text, from which markup is removed if ``strip_markup``, and returns its terms.
+        each word with a space on both sides. Runs of white space are one space. "word+char_wb" are
+        n-grams of words, and besides two to five characters of each word, with an asterisk before
+        their names. A function takes a text, from which markup is removed if ``strip_markup``, and
+        returns its terms.
     ngram_range : tuple of two int, default=(1, 1)
-        Smallest and largest number of words or characters of an n-gram. Stop words are removed
-        before n-grams are made. With "char_wb" a word that is too short for the smallest number is
-        one term.
+        Smallest and largest number of words or characters of an n-gram; of words if terms are of
+        both. Stop words are removed before n-grams are made. With "char_wb" a word that is too
+        short for the smallest number is one term.
     weighting : {"binary", "counts", "tfidf"}, default="binary"
         Value of a term in a document. The inverse document frequency of "tfidf" is smoothed:
         ln((1 + documents) / (1 + document frequency)) + 1.
@@ -95,7 +97,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Number of terms to keep: those that occur most often in all documents together, or that are
         in most documents if ``weighting="binary"``.
     stop_words : iterable of str or "english", optional
-        Words to ignore; "english" is scikit-learn's list. Only for ``analyzer="word"``.
+        Words to ignore; "english" is scikit-learn's list. Only for n-grams of words.
     lowercase : bool, default=True
         Whether to convert text to lower case.
     strip_accents : {"ascii", "unicode"} or callable, optional
@@ -107,7 +109,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         and Myanmar): a run of their letters and marks becomes its single characters and its pairs
         of neighbours, "東京都" the words 東, 京, 都, 東京 and 京都. They take part in word n-grams
         in that order, so two neighbouring pairs are three characters. If None, a run is one word,
-        as in scikit-learn. Only for ``analyzer="word"``.
+        as in scikit-learn. Only for n-grams of words.
     strip_markup : bool, default=True
         Whether to remove tags and comments and decode entities first.
     n_jobs : int, optional
@@ -271,7 +273,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_rare_ = int(np.count_nonzero(is_term & (frequency < lowest)))
         self.n_frequent_ = int(np.count_nonzero(frequency > highest))
         kept, names = terms.index.arrange(kept)
-        if make_analysis(self).is_plain and (stop_words := list_stop_words(self)):
+        if make_analysis(self).has_single_words and (stop_words := list_stop_words(self)):
             places = [place for place, name in enumerate(names) if name not in stop_words]
             kept, names = kept[places], [names[place] for place in places]
         if not names:
@@ -315,7 +317,7 @@ class DocumentVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def make_analysis(vectorizer: DocumentVectorizer) -> Analysis:
     """Return how a vectorizer turns a text into terms."""
     min_n, max_n = vectorizer.ngram_range
-    is_pairs = vectorizer.analyzer == "word" and max_n > 1
+    is_pairs = vectorizer.analyzer in ("word", JOINT) and max_n > 1
     return Analysis(
         analyzer=vectorizer.analyzer,
         ngram_range=(int(min_n), int(max_n)),
