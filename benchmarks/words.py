@@ -59,7 +59,7 @@ def find_weights(curve: FeatureCurve, value: float) -> float:
 
 
 def main() -> None:
-    """Compare the models on each collection, and print the mean ratios."""
+    """Compare the models on each collection, and print the median ratios."""
     collections = list_collections()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("collections", nargs="*", metavar="NAME", help=", ".join(collections))
@@ -73,8 +73,7 @@ def main() -> None:
         if isinstance(train, Texts) and not isinstance(train.labels[0], tuple):
             found.append(compare(name, train, test))
     for model in MODELS:
-        ratios = np.array([fewer[model] for fewer in found])
-        print(f"{model:12} geometric mean of the ratios {np.exp(np.log(ratios).mean()):.1f}x")
+        print(f"{model:12} median ratio {np.median([fewer[model] for fewer in found]):.1f}x")
 
 
 if __name__ == "__main__":

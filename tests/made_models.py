@@ -91,6 +91,13 @@ def read_characters():
     return TextInput((" o", "oa", "oak", "ash", "sh ", " A"), "counts", None, True, None, analysis)
 
 
+def read_both():
+    """Return what reads texts as words, and as characters of them."""
+    analysis = Analysis(analyzer="word+char_wb", ngram_range=(1, 2))
+    words = ("*oa", "oak", "*ash", "old oak", "* a")
+    return TextInput(words, "counts", "l2", True, None, analysis, sublinear_tf=True)
+
+
 def read_columns(*, keep_zeros=False):
     """Return what reads some columns of vectors."""
     names = ("height", "girth", "leaves", "age", "rings")
@@ -120,6 +127,7 @@ def make_models():
         ),
         "word pairs": make_model(trees, read_pairs(), weigh, is_calibrated=True),
         "characters": make_model(trees, read_characters(), weigh),
+        "words and characters": make_model(trees, read_both(), weigh),
         "no words": make_model(trees, read_words(words=()), weigh),
         "one label": make_model(["oak"], read_words(), weigh, multilabel=True),
     }
