@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from spokeshave import PAPER_FRACTIONS
-from spokeshave.cli.options import AGAINST, CRITERIA, MEASURES, METHODS
+from spokeshave.cli.options import AGAINST, ANALYZERS, CRITERIA, MEASURES, METHODS
 from spokeshave.cli.settings import (
+    NGRAMS,
     make_settings,
     parse_cost,
     parse_cuts,
@@ -20,6 +21,8 @@ from spokeshave.jobs.settings import Settings
 from spokeshave.metrics import LABEL_MEASURES
 from spokeshave.metrics import MEASURES as MEASURED
 from spokeshave.ranking.criteria import CRITERIA as RANKED
+from spokeshave.selection.representation import make_default
+from spokeshave.text.analyzers import ANALYZERS as ANALYZED
 
 
 def test_options_left_out_are_the_settings_by_default():
@@ -91,3 +94,10 @@ def test_every_choice_that_is_offered_is_one_that_there_is():
     assert set(CRITERIA) == set(RANKED)
     assert set(METHODS) == set(TRACED)
     assert AGAINST == COUNTED
+
+
+def test_analyzers_and_their_ngrams_are_those_of_a_search():
+    assert ANALYZERS == ANALYZED
+    for analyzer in ANALYZERS:
+        default = make_default({"analyzer": analyzer}, is_text=True)
+        assert NGRAMS.get(analyzer, (1, 1)) == default.ngram_range

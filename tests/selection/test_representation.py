@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from spokeshave import DocumentVectorizer, DualLinearSVC, Representation, choose_representation
 from spokeshave.selection import representation
-from spokeshave.selection.representation import EFFORTS, SEARCHED, make_default
+from spokeshave.selection.representation import EFFORTS, SEARCHED, Trial, make_default
 from spokeshave.text.vectorizer import weight_fold
 
 WORDS = ["grey ash", "leaf of ash", "an ash", "bark of an oak", "grey oak", "an oak leaf"]
@@ -218,3 +218,13 @@ def test_each_beginning_of_the_order_is_stratified(labels, seed):
 def test_errors(options, problem):
     with pytest.raises(ValueError, match="^" + problem.replace("(", r"\(")):
         choose_representation(WORDS, options.pop("y", TREES), **options)
+
+
+def test_half_of_the_best_at_most_have_characters_within_words():
+    analyzers = ["char_wb", "word+char_wb", "word+char_wb", "char_wb", "word", "word", "word"]
+    trials = [
+        Trial(Representation(analyzer=analyzer, C=C), 9, 9, (1 - C,), 0.0)
+        for analyzer, C in zip(analyzers, np.linspace(0.1, 0.9, 7).tolist(), strict=True)
+    ]
+    best = representation._list_best(trials, 4)
+    assert best == [trials[place].representation for place in (0, 1, 4, 5)]

@@ -482,9 +482,9 @@ def _restore_analysis(header: Header) -> Analysis:
 def _check_terms(names: list[str], analysis: Analysis) -> None:
     """Raise unless the names are distinct and could be terms of the analysis."""
     _require(len(set(names)) == len(names))
-    for part, places in zip(analysis.parts, split_marked(names), strict=False):
-        _check_terms([names[place].removeprefix(MARK) for place in places], part)
     if analysis.parts:
+        for part, places in zip(analysis.parts, split_marked(names), strict=True):
+            _check_terms([names[place].removeprefix(MARK) for place in places], part)
         return
     min_n, max_n = analysis.ngram_range
     if analysis.analyzer != "word":  # a word may be too short for min_n characters
