@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 # How long an example takes depends on what else the machine does.
-settings.register_profile("tests", deadline=None)
+settings.register_profile("tests", deadline=None, max_examples=60)
 settings.load_profile("tests")
 
 
@@ -39,3 +40,9 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for doctests in the sources only: here it takes long, and imports every helper."""
     return [file for file in (yield) if type(file) is pytest.Module]
+
+
+def pytest_collection_finish() -> None:
+    """Exempt modules and tests from garbage collection: they stay, and scanning them takes long."""
+    gc.collect()
+    gc.freeze()

@@ -25,7 +25,10 @@ HEADLINE = re.compile(
 def runs(call, trees, tmp_path_factory):
     """Return the results of some commands, each with the folder it was run in."""
     out = tmp_path_factory.mktemp("a folder") / "my trees"
-    held_out = ("--json", "--hold-out", "0.25", "--cuts", "5,10,20", "--seed", "3", "--n-jobs")
+    held_out = (
+        *("--json", "--hold-out", "0.25", "--cuts", "5,10,20", "--seed", "3"),
+        *("--analyzer", "word", "--ngrams", "1-1", "--n-jobs"),
+    )
     options = {
         "again": (),
         "one job": (*held_out, "1"),

@@ -43,10 +43,10 @@ def runs(call, trees, tagged, write_folders, tmp_path_factory):
     write_tar(folder / "news.tar.gz", tmp_path_factory.mktemp("folders"), trees, write_folders)
     stories = gzip.compress(write_sgml(tagged.texts, tagged.tags).encode())
     work = {name: tmp_path_factory.mktemp("work") for name in ("tar", "sgm")}
-    options = {"has_report": False}
+    quick, options = ("--effort", "quick"), {"has_report": False}
     done = {
-        "tar": call("fit", folder / "news.tar.gz", folder=work["tar"], **options),
-        "sgm": call("fit", "-", "--json", folder=work["sgm"], stdin=stories, **options),
+        "tar": call("fit", folder / "news.tar.gz", *quick, folder=work["tar"], **options),
+        "sgm": call("fit", "-", *quick, "--json", folder=work["sgm"], stdin=stories, **options),
     }
     return {name: (done[name], work[name]) for name in work}
 

@@ -100,7 +100,8 @@ def in_ascii(start, run, trees, tmp_path_factory):
     content = trees.path.read_text().replace("ash", "größe").replace("oak", "Ελιά")
     (folder / "trees.csv").write_text(content, encoding="utf-8")
     options = {"folder": folder, "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    fit = start("fit", "trees.csv", *trees.columns, has_report=False, **options)
+    quick = ("--effort", "quick")
+    fit = start("fit", "trees.csv", *trees.columns, *quick, has_report=False, **options)
     return lambda *command: run(*command, **options) if command else fit.result()
 
 

@@ -130,7 +130,7 @@ def test_measure_equals_the_definitions_of_primal_and_dual(rng, costs):
     loss = upper * slack if not damping.any() else slack**2 / (2 * damping)
     half_norm = 0.5 * (w @ w + b**2 / bias)  # b is the constant's weight times sqrt(bias)
     dual = alpha.sum() - half_norm - 0.5 * (damping * alpha**2).sum()
-    primal, gap = measure(rows, task, alpha * y, margins)
+    primal, gap = measure(rows.weight, task, alpha * y, margins)
     assert primal == pytest.approx(half_norm + loss.sum())
     assert gap == pytest.approx(half_norm + loss.sum() - dual)
 
@@ -226,7 +226,7 @@ class Part:
 
     def measure(self):
         beta = (self.alpha * self.y)[self.chosen]
-        return measure(self.rows, self.task, beta, self.find_margins())
+        return measure(self.rows.weight, self.task, beta, self.find_margins())
 
     def advance(self, target=0.0, max_passes=1000):
         """Descend on the chosen documents, and take note of what has become of them."""
@@ -248,8 +248,8 @@ def test_judge_finds_rest_where_the_gradient_points_out_of_the_box(costs, seed, 
     part = Part(np.random.default_rng(seed), costs, bias)
     beta, margins = (part.alpha * part.y)[part.chosen], part.find_margins()
     violation = np.empty(part.chosen.size)
-    terms = judge(part.rows, part.task, beta, margins, violation)
-    assert terms == pytest.approx(measure(part.rows, part.task, beta, margins))
+    terms = judge(part.rows.weight, part.task, beta, margins, violation)
+    assert terms == pytest.approx(measure(part.rows.weight, part.task, beta, margins))
     for i, document in enumerate(part.chosen):
         alpha, y, upper = part.alpha[document], part.y[document], part.upper[document]
         gradient = y * margins[i] - 1 + part.damping[document] * alpha
@@ -261,14 +261,12 @@ def test_judge_finds_rest_where_the_gradient_points_out_of_the_box(costs, seed, 
 def test_the_terms_of_parts_add_up_to_primal_and_gap(rng, costs):
     part = Part(rng, costs)
     beta, margins = part.alpha * part.y, part.dense @ part.w + part.b
-    whole = measure(make_rows(part.dense, part.weight), Task(part.y, *costs), beta, margins)
+    whole = measure(part.weight, Task(part.y, *costs), beta, margins)
     terms = []
     for of_part in np.array_split(rng.permutation(len(beta)), 4):
-        rows, task = (
-            make_rows(part.dense[of_part], part.weight[of_part]),
-            Task(part.y[of_part], *costs),
-        )
-        terms.append(judge(rows, task, beta[of_part], margins[of_part], np.empty(of_part.size)))
+        task, violation = Task(part.y[of_part], *costs), np.empty(of_part.size)
+        of_task = beta[of_part], margins[of_part], violation
+        terms.append(judge(part.weight[of_part], task, *of_task))
     np.testing.assert_allclose(np.sum(terms, axis=0), whole)
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
@@ -101,7 +101,8 @@ def test_a_plain_twin_gives_the_same_thresholds(classes):
     np.testing.assert_array_equal(tune_thresholds(steps, "micro"), common["micro"])
 
 
-@given(draw_classes(n_documents=(1, 200)))
+@settings(max_examples=40)
+@given(draw_classes(n_documents=(1, 100)))
 def test_steps_count_the_documents_at_or_above_each_score(classes):
     for scores, is_positive in classes:
         found = count_steps(scores, is_positive)

@@ -262,7 +262,7 @@ def inspect(
     """Measure the gap of a block for one class, and choose violating documents to gather."""
     task = objective.pose(k, block.find_class(int(objective.codes[k])))
     violation = np.empty(block.n_documents)
-    primal, gap = judge(block.rows, task, beta, margins, violation)
+    primal, gap = judge(block.rows.weight, task, beta, margins, violation)
     return Inspection(
         primal, gap, task.y, choose_violating(block.rows, violation, capacity, random)
     )

@@ -112,7 +112,7 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
     """
     active = np.empty(beta.size, np.uint32)
     state = seeded(seed)
-    primal, gap = measure(rows, task, beta, margins)
+    primal, gap = measure(rows.weight, task, beta, margins)
     passes = 0
     share = 1.0
     while True:
@@ -122,7 +122,7 @@ def polish(rows, task, bias, beta, w, b, margins, tol, max_passes, seed):
         b, used = _descend(rows, task, bias, beta, w, b, margins, active, target, left, state)
         passes += used
         score(rows, w, b, margins)
-        primal, gap = measure(rows, task, beta, margins)
+        primal, gap = measure(rows.weight, task, beta, margins)
         if gap <= tol * primal or passes >= max_passes:
             return b, passes, primal, gap
         share *= 0.5
@@ -136,7 +136,7 @@ def advance(rows, task, bias, beta, w, b, margins, target, max_passes, seed):
     scores of these. Stops when the gap of these documents has fallen to a tenth or to ``target``.
     Changes ``beta`` and ``w`` in place; returns the intercept.
     """
-    _, gap = measure(rows, task, beta, margins)
+    _, gap = measure(rows.weight, task, beta, margins)
     active, state = np.empty(beta.size, np.uint32), seeded(seed)
     target = max(target, 0.1 * gap)
     b, _ = _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, state)
@@ -144,19 +144,19 @@ def advance(rows, task, bias, beta, w, b, margins, target, max_passes, seed):
 
 
 @compiled
-def judge(rows, task, beta, margins, violation):
+def judge(weight, task, beta, margins, violation):
     """Write how much each document violates optimality into ``violation``.
 
     It is -1 for a document at a bound whose gradient points out of the box. Returns the terms of
     these documents in the primal objective and in the gap.
     """
-    for i in range(beta.size):
-        upper, damping = _limits(rows, task, i)
+    for i in range(np.uint64(beta.size)):
+        upper, damping = _limits(weight, task, i)
         alpha = beta[i] * task.y[i]
         gradient = task.y[i] * margins[i] - 1.0 + damping * alpha
         rests = (alpha <= 0 and gradient > 0) or (alpha >= upper and gradient < 0)
         violation[i] = -1.0 if rests else abs(gradient)
-    return measure(rows, task, beta, margins)
+    return measure(weight, task, beta, margins)
 
 
 @compiled
@@ -170,7 +170,7 @@ def rebuild(rows, bias, beta, w):
 def add_up(rows, bias, beta, w):
     """Add the weights of ``beta`` to ``w`` in place; return the change of the intercept."""
     b = 0.0
-    for i in range(beta.size):
+    for i in range(np.uint64(beta.size)):
         if beta[i] != 0:
             b += beta[i] * bias
             add_row(rows, i, beta[i], w)
@@ -180,7 +180,7 @@ def add_up(rows, bias, beta, w):
 @compiled
 def score(rows, w, b, margins):
     """Write the score of every document into ``margins``."""
-    for i in range(margins.size):
+    for i in range(np.uint64(margins.size)):
         margins[i] = b + dot(rows, i, w)
 
 
@@ -198,11 +198,11 @@ def score_lanes(rows, W, b, margins):
 
 
 @compiled
-def measure(rows, task, beta, margins):
+def measure(weight, task, beta, margins):
     """Return the primal objective and the duality gap at the given scores."""
     primal, gap = 0.0, 0.0
-    for i in range(beta.size):
-        upper, damping = _limits(rows, task, i)
+    for i in range(np.uint64(beta.size)):
+        upper, damping = _limits(weight, task, i)
         alpha, excess = beta[i] * task.y[i], task.y[i] * margins[i] - 1.0
         primal += 0.5 * beta[i] * margins[i] + _loss(excess, upper, damping)
         gap += _gap(alpha, excess, upper, damping)
@@ -217,8 +217,8 @@ def _descend(rows, task, bias, beta, w, b, margins, active, target, max_passes, 
     ``active`` and ``state`` in place; returns the intercept and the number of passes.
     """
     violation = np.empty(beta.size, np.float32)
-    highest, lowest = _violations(rows, task, beta, margins)
-    m = _choose_active(rows, task, beta, margins, highest, lowest, active)
+    highest, lowest = _violations(rows.weight, task, beta, margins)
+    m = _choose_active(rows.weight, task, beta, margins, highest, lowest, active)
     passes = 0
     while passes < max_passes:
         passes += 1
@@ -246,9 +246,9 @@ def _visit_active(rows, task, bias, beta, w, b, active, m, highest, lowest, viol
     highest, lowest, gap = 0.0, 0.0, 0.0
     s = 0
     while s < m:
-        i = active[s]
+        i = np.uint64(active[s])
         y = task.y[i]
-        upper, damping = _limits(rows, task, i)
+        upper, damping = _limits(rows.weight, task, i)
         alpha, excess = beta[i] * y, y * (b + dot(rows, i, w)) - 1.0
         gradient = excess + damping * alpha
         if _is_settled(alpha, gradient, upper, bound_above, bound_below):
@@ -269,9 +269,9 @@ def _visit_active(rows, task, bias, beta, w, b, active, m, highest, lowest, viol
 def _visit_hot(rows, task, bias, beta, w, b, active, n_hot):
     """Take a step on each of the first ``n_hot`` active documents; return the intercept."""
     for s in range(n_hot):
-        i = active[s]
+        i = np.uint64(active[s])
         y = task.y[i]
-        upper, damping = _limits(rows, task, i)
+        upper, damping = _limits(rows.weight, task, i)
         alpha = beta[i] * y
         gradient = y * (b + dot(rows, i, w)) - 1.0 + damping * alpha
         if _project(alpha, gradient, upper) != 0:
@@ -303,11 +303,11 @@ def _bring_forward(active, m, violation, bar):
 
 
 @compiled
-def _violations(rows, task, beta, margins):
+def _violations(weight, task, beta, margins):
     """Return the largest and smallest projected gradient over all documents."""
     highest, lowest = 0.0, 0.0
-    for i in range(beta.size):
-        upper, damping = _limits(rows, task, i)
+    for i in range(np.uint64(beta.size)):
+        upper, damping = _limits(weight, task, i)
         alpha = beta[i] * task.y[i]
         gradient = task.y[i] * margins[i] - 1.0 + damping * alpha
         projected = _project(alpha, gradient, upper)
@@ -316,12 +316,12 @@ def _violations(rows, task, beta, margins):
 
 
 @compiled
-def _choose_active(rows, task, beta, margins, highest, lowest, active):
+def _choose_active(weight, task, beta, margins, highest, lowest, active):
     """Write the documents that are not settled into ``active``; return their number."""
     highest, lowest = _bound(highest, np.inf), _bound(lowest, -np.inf)
     m = 0
-    for i in range(beta.size):
-        upper, damping = _limits(rows, task, i)
+    for i in range(np.uint64(beta.size)):
+        upper, damping = _limits(weight, task, i)
         alpha = beta[i] * task.y[i]
         gradient = task.y[i] * margins[i] - 1.0 + damping * alpha
         if not _is_settled(alpha, gradient, upper, highest, lowest):
@@ -347,10 +347,10 @@ def _project(alpha, gradient, upper):
 
 
 @compiled
-def _limits(rows, task, i):
+def _limits(weight, task, i):
     """Return the box and the ridge of document i."""
     side = 1 if task.y[i] > 0 else 0
-    return task.box[side] * rows.weight[i], task.ridge[side] / rows.weight[i]
+    return task.box[side] * weight[i], task.ridge[side] / weight[i]
 
 
 @compiled

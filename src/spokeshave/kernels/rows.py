@@ -130,14 +130,14 @@ def rescale(indptr, data, unit, scale, squared_length):
 @compiled
 def dot(rows, i, w):
     """Return the inner product of row i and ``w``."""
-    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    start, stop = rows.indptr[i], rows.indptr[i + np.uint64(1)]
     return rows.scale[i] * _weighted_sum(rows.indices, rows.data, start, stop, w)
 
 
 @compiled
 def add_row(rows, i, step, w):
     """Add ``step`` times row i, times the variances if there are any, to ``w``, in place."""
-    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    start, stop = rows.indptr[i], rows.indptr[i + np.uint64(1)]
     _step_along(rows.indices, rows.data, rows.variance, start, stop, step * rows.scale[i], w)
 
 

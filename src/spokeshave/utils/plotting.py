@@ -168,4 +168,5 @@ def _make_axes() -> Axes:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError("Charts need matplotlib: pip install 'spokeshave[plot]'") from error
-    return pyplot.subplots(figsize=(7, 4.5), layout="constrained")[1]
+    axes: Axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")[1]
+    return axes
