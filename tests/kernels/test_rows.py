@@ -14,7 +14,6 @@ from spokeshave.kernels.rows import (
     DROPPED,
     add_row,
     add_weights,
-    copy_rows,
     count_features,
     dot,
     drop_features,
@@ -24,6 +23,7 @@ from spokeshave.kernels.rows import (
     make_full_rows,
     make_rows,
     rescale,
+    take_features,
 )
 
 
@@ -67,11 +67,16 @@ def test_find_scale_of_an_empty_row_is_one():
     np.testing.assert_array_equal(scale, [1, 0.5])
 
 
+@pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("unit", [False, True])
-def test_dropped_features_are_gone_and_the_others_renumbered(X, rng, unit):
-    rows = copy_rows(take_rows(X))
-    number = np.array([DROPPED, 1, 0, DROPPED, 2])
-    drop_features(rows.indptr, rows.indices, rows.data, number)
+def test_dropped_features_are_gone_and_the_others_renumbered(X, rng, unit, in_place):
+    rows, number = take_rows(X), np.array([DROPPED, 1, 0, DROPPED, 2])
+    if in_place:
+        rows = take_features(rows, np.arange(5, dtype=np.uint32))
+        drop_features(*rows[:3], number, *rows[:3])
+    else:
+        rows = take_features(rows, number)
+        assert rows.indices.size == rows.indptr[-1] < X.nnz
     rescale(rows.indptr, rows.data, unit, rows.scale, rows.squared_length)
     kept = X.toarray()[:, [2, 1, 4]]
     if unit:

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,7 @@ from spokeshave.model.file import (
     KEY,
     NO_DIGEST,
     VERSION,
+    count_shared,
     pack_model,
     round_bits,
     unpack_model,
@@ -511,3 +513,12 @@ print(abs(many - few[0]).max() < 1e-12)
 
 def test_numba_is_loaded_when_there_is_much_to_read():
     assert run(MUCH_TEXT, FIXTURE).split() == ["False", "True", "True"]
+
+
+@given(st.lists(st.text("ab", max_size=6).map(str.encode)))
+def test_names_share_the_beginning_of_the_name_before(names):
+    expected = [
+        max(n for n in range(len(name) + 1) if before[:n] == name[:n])
+        for before, name in pairwise([b"", *names])
+    ]
+    assert count_shared(names).tolist() == expected

@@ -122,6 +122,16 @@ def test_rounds_grow_and_shrink(monkeypatch):
     assert sizes.count(180) == limits.n_kept[1]
 
 
+@pytest.mark.parametrize(("analyzer", "n_documents"), [("word", 120), ("char_wb", 20)])
+def test_the_work_of_a_trial_is_limited(monkeypatch, analyzer, n_documents):
+    texts, y = ["grey ash leaves"] * 90 + ["old oak, leaves"] * 90, np.repeat(["ash", "oak"], 90)
+    work = 120 * (15 / 6) * 2  # documents, words of fifteen letters, and classes
+    monkeypatch.setattr(representation, "FEWEST_DOCUMENTS", 12)
+    monkeypatch.setitem(EFFORTS, "normal", replace(EFFORTS["normal"], work=work))
+    chosen = choose_representation(texts, y, fixed={"analyzer": analyzer}, random_state=0)
+    assert max(trial.n_documents for trial in chosen.trials) == n_documents
+
+
 def test_what_is_fixed_is_not_searched():
     texts, y = make_texts()
     fixed = {

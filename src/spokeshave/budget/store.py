@@ -89,7 +89,8 @@ class Store:
 
     def renumber(self, number: NDArray[np.uint32]) -> None:
         """Give every feature its new number, and drop features without one."""
-        drop_features(self.indptr, self.indices, self.values, number)
+        arrays = self.indptr, self.indices, self.values
+        drop_features(*arrays, number, *arrays)
         self._shorten_cells()
 
     def multiply(self, factors: NDArray[np.float32]) -> None:

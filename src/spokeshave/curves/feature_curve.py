@@ -27,6 +27,7 @@ from spokeshave.curves.scoring import (
     collect_weights,
     count_nonzeros,
     find_cut,
+    fit_at_cut,
     lay_out_documents,
     renumber,
     retrain_class,
@@ -357,7 +358,7 @@ def measure_fold(
     start = perf_counter()
     test = lay_out_documents(X_test)
     renumbered = test
-    if set(options.methods) != {"mask"}:
+    if options.cuts.shape[-1] > 1 and set(options.methods) != {"mask"}:
         renumbered = renumber(test, fitted.number)
     n_batches = min(len(tasks), BATCHES_PER_THREAD * effective_n_jobs(options.n_jobs))
     truth = _find_truth(indicator) if y.ndim == 1 else None
@@ -492,6 +493,10 @@ def _measure_class(
     optima = np.full((2, n_cuts), np.nan)
     if method == "mask":
         score_masked(test, cut, fitted.coef[task.k], fitted.intercept[task.k], unit, buffers)
+    elif n_cuts == 1:
+        at = fit_at_cut(fitted, task.k, cut, method, unit, task.seed)
+        score_masked(test, cut, at.weights, at.intercept, unit, buffers)
+        optima[:, 0] = at.objective, at.relative_gap
     elif method == "sv_set":
         weights = sum_support_vectors(fitted, task.k, cut, unit, buffers.by_lane)
         score_weighted(test, cut, weights, unit, buffers)

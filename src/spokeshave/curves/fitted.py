@@ -93,6 +93,13 @@ class FittedClasses:
         return rank_by_frequency(self.X)
 
     @cached_property
+    def numbered(self) -> NDArray[np.intp]:
+        """The feature of each new number."""
+        features = np.empty(self.number.size, np.intp)
+        features[self.number] = np.arange(features.size)
+        return features
+
+    @cached_property
     def renumbered(self) -> Rows:
         """The documents with the new feature numbers."""
         return self.rows._replace(indices=self.number[self.X.indices])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.kernels.descent import Task, rebuild, score
-from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale, set_prior
+from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale, set_prior, take_features
 from spokeshave.svm.solver import Stop, limit_bias, solve_class
 
 
@@ -64,14 +64,15 @@ def retrain(
 
     ``order`` holds the features of the class, best first, and ``beta`` is the dual to start from.
     If ``unit``, documents are scaled to length one at each cut. A prior of the ``rows`` stays the
-    same for the features that are kept. Changes ``rows`` in place: pass a copy.
+    same for the features that are kept.
     """
     features = np.arange(n_features, dtype=np.uint32)
     rank = np.full(n_features, n_features)
     rank[order] = np.arange(order.size)
     beta, margins, variance = beta.copy(), np.empty(beta.size), rows.variance
-    for end in ends[::-1]:
-        features = _keep(rows, features, rank[features] < end, unit)
+    for step, end in enumerate(ends[::-1]):
+        kept = rank[features] < end
+        rows, features = _keep(rows, kept, unit, in_place=step > 0), features[kept]
         if variance is not None:
             rows = set_prior(rows, variance[features])
         weights = np.zeros(features.size)
@@ -85,12 +86,13 @@ def retrain(
             rank[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)
 
 
-def _keep(
-    rows: Rows, features: NDArray[np.uint32], kept: NDArray[np.bool_], unit: bool
-) -> NDArray[np.uint32]:
-    """Drop all other features from the rows, in place; return the features that are left."""
+def _keep(rows: Rows, kept: NDArray[np.bool_], unit: bool, *, in_place: bool) -> Rows:
+    """Return the rows without all other features, in the same arrays or in a copy."""
     number = np.full(kept.size, DROPPED)
     number[kept] = np.arange(np.count_nonzero(kept), dtype=np.uint32)
-    drop_features(rows.indptr, rows.indices, rows.data, number)
+    if in_place:
+        drop_features(*rows[:3], number, *rows[:3])
+    else:
+        rows = take_features(rows, number)
     rescale(rows.indptr, rows.data, unit, rows.scale, rows.squared_length)
-    return features[kept]
+    return rows

@@ -23,7 +23,7 @@ from spokeshave.kernels.cuts import (
 )
 from spokeshave.kernels.descent import Task
 from spokeshave.kernels.lanes import LANES
-from spokeshave.kernels.rows import Rows, copy_rows, make_rows
+from spokeshave.kernels.rows import Rows, make_rows
 
 
 class ScoredDocuments(NamedTuple):
@@ -62,6 +62,15 @@ class Weights(NamedTuple):
     by_lane: NDArray[np.float64]
     intercepts: NDArray[np.float64]
     optima: NDArray[np.float64]
+
+
+class ClassWeights(NamedTuple):
+    """Weights and intercept of a class at one cut; objective and gap if it was retrained."""
+
+    weights: NDArray[np.float64]
+    intercept: float
+    objective: float = np.nan
+    relative_gap: float = np.nan
 
 
 def lay_out_documents(X: sparse.csr_matrix) -> ScoredDocuments:
@@ -165,9 +174,9 @@ def retrain_class(
     assert dual is not None
     y = (2 * fitted.indicator[:, [k]].toarray().ravel() - 1).astype(np.int8)
     task = Task(y, dual.problem.box[k], dual.problem.ridge[k])
-    rows, variance = copy_rows(fitted.renumbered), dual.problem.take_variance(k)
+    rows, variance = fitted.renumbered, dual.problem.take_variance(k)
     if variance is not None:
-        rows = rows._replace(variance=variance[np.argsort(fitted.number)])
+        rows = rows._replace(variance=variance[fitted.numbered])
     return retrain(
         rows,
         fitted.X.shape[1],
@@ -201,19 +210,18 @@ def collect_weights(
 
 def fit_at_cut(
     fitted: FittedClasses, k: int, cut: Cut, method: str, unit: bool, seed: int
-) -> tuple[NDArray[np.float64], float, float]:
-    """Return weights, intercept and relative gap of one class at a single cut, by any method."""
+) -> ClassWeights:
+    """Return the weights of one class at a single cut, by any method."""
     kept = cut.order[: cut.ends[0]]
     weights = np.zeros(fitted.X.shape[1])
     if method == "mask":
         weights[kept] = fitted.coef[k, kept]
-        return weights, float(fitted.intercept[k]), 0.0
+        return ClassWeights(weights, float(fitted.intercept[k]))
     if method == "sv_set":
         by_lane = np.empty((1, weights.size, LANES))
         found = sum_support_vectors(fitted, k, cut, unit, by_lane)
         weights[kept] = by_lane[0, fitted.number[kept], 0]
-        return weights, float(found.intercepts[0]), 0.0
-    (found_at,) = retrain_class(fitted, k, cut, method, unit, seed)
-    renumbered = np.zeros(weights.size)
-    renumbered[found_at.features] = found_at.weights
-    return renumbered[fitted.number], found_at.intercept, found_at.relative_gap
+        return ClassWeights(weights, float(found.intercepts[0]))
+    (at,) = retrain_class(fitted, k, cut, method, unit, seed)
+    weights[fitted.numbered[at.features]] = at.weights
+    return ClassWeights(weights, at.intercept, at.objective, at.relative_gap)

@@ -41,13 +41,30 @@ def make_rows(
 ) -> Rows:
     """Return the rows of a CSR matrix; ``data`` is dropped if each row has only one value."""
     indptr = indptr.astype(np.uint64)
-    # A view: a copy would double the memory of a large collection.
-    indices = indices.view(np.uint32) if indices.itemsize == 4 else indices.astype(np.uint32)
+    indices = _make_unsigned(indices)
     scale, squared_length = np.empty((2, weight.size))
     measure_length(indptr, data, squared_length)
     if find_scale(indptr, data, scale):
         return Rows(indptr, indices, None, scale, squared_length, weight)
     return Rows(indptr, indices, data, np.ones_like(scale), squared_length, weight)
+
+
+def _make_unsigned(indices: NDArray[Any]) -> NDArray[np.uint32]:
+    # A view: a copy would double the memory of a large collection.
+    return indices.view(np.uint32) if indices.itemsize == 4 else indices.astype(np.uint32)
+
+
+def count_frequency(indices: NDArray[Any], n_features: int) -> NDArray[np.int64]:
+    """Return the number of occurrences of each feature, without a copy of the indices.
+
+    Examples
+    --------
+    >>> count_frequency(np.array([2, 0, 2], np.int32), 4)
+    array([1, 0, 2, 0])
+    """
+    frequency = np.zeros(n_features, np.int64)
+    count_features(_make_unsigned(indices), frequency)
+    return frequency
 
 
 def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
@@ -59,13 +76,19 @@ def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
     return Rows(indptr, None, data, np.ones(n), squared_length, weight)
 
 
-def copy_rows(rows: Rows) -> Rows:
-    """Return a copy that can be changed in place; ``weight`` and ``variance`` are shared."""
-    data = None if rows.data is None else rows.data.copy()
+def take_features(rows: Rows, number: NDArray[np.uint32]) -> Rows:
+    """Return a copy with each feature j numbered ``number[j]``, and dropped if it is ``DROPPED``.
+
+    The copy can be changed in place, but for ``weight`` and ``variance``, which are shared.
+    """
+    # Memory that is not written to is not taken.
+    indptr, indices = np.zeros_like(rows.indptr), np.empty_like(rows.indices)
+    data = None if rows.data is None else np.empty_like(rows.data)
+    drop_features(rows.indptr, rows.indices, rows.data, number, indptr, indices, data)
     return rows._replace(
-        indptr=rows.indptr.copy(),
-        indices=rows.indices.copy(),
-        data=data,
+        indptr=indptr,
+        indices=indices[: indptr[-1]],
+        data=None if data is None else data[: indptr[-1]],
         scale=rows.scale.copy(),
         squared_length=rows.squared_length.copy(),
     )
@@ -177,17 +200,20 @@ def _feature(indices, start, p):
 
 
 @compiled
-def drop_features(indptr, indices, data, number):
-    """Replace each feature j by ``number[j]`` and drop it if that is ``DROPPED``, in place."""
+def drop_features(indptr, indices, data, number, out_indptr, out_indices, out_data):
+    """Write rows with each feature j numbered ``number[j]``, and dropped if it is ``DROPPED``.
+
+    The arrays that are written may be those that are read.
+    """
     start, q = indptr[0], np.uint64(0)
     for i in range(np.uint64(indptr.size - 1)):
         stop = indptr[i + np.uint64(1)]
         for p in range(start, stop):
-            indices[q] = number[indices[p]]
+            out_indices[q] = number[indices[p]]
             if data is not None:
-                data[q] = data[p]
-            q += np.uint64(indices[q] != DROPPED)
-        start, indptr[i + np.uint64(1)] = stop, q
+                out_data[q] = data[p]
+            q += np.uint64(out_indices[q] != DROPPED)
+        start, out_indptr[i + np.uint64(1)] = stop, q
 
 
 @compiled

@@ -13,7 +13,6 @@ import json
 import platform
 import zlib
 from collections.abc import Sequence
-from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -364,25 +363,35 @@ def _describe_shaped(scorer: Any, arrays: Arrays) -> Header:
 
 def _write_names(names: Sequence[str], arrays: Arrays) -> None:
     encoded = [name.encode("utf-8", "surrogatepass") for name in names]
-    shared = [count_shared(*pair) for pair in pairwise([b"", *encoded])]
-    if sum(shared) > MOST_SHARED * len(names):  # reading would refuse it
-        shared = [0] * len(names)
-    rests = [name[n:] for name, n in zip(encoded, shared, strict=True)]
-    arrays["name_shared"] = _shrink(np.array(shared, np.int64))
+    shared = count_shared(encoded)
+    if shared.sum() > MOST_SHARED * len(names):  # reading would refuse it
+        shared[:] = 0
+    rests = [name[n:] for name, n in zip(encoded, shared.tolist(), strict=True)]
+    arrays["name_shared"] = _shrink(shared)
     arrays["name_lengths"] = _shrink(np.array([len(rest) for rest in rests], np.int64))
     arrays["names"] = np.frombuffer(b"".join(rests), np.uint8)
 
 
-def count_shared(one: bytes, other: bytes) -> int:
-    """Return the number of bytes that two names begin with alike.
+def count_shared(names: Sequence[bytes]) -> NDArray[np.int64]:
+    """Return how many bytes of each name are also the beginning of the name before it.
 
     Examples
     --------
-    >>> count_shared(b"acorn", b"acre")
-    2
+    >>> count_shared([b"acorn", b"acre", b"oak"])
+    array([0, 2, 0])
     """
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+    letters = np.frombuffer(b"".join(names), np.uint8)
+    lengths = np.array([len(name) for name in names], np.int64)
+    starts = np.cumsum(lengths) - lengths
+    shared = np.zeros_like(lengths)
+    alike = np.arange(1, lengths.size)  # names that begin like the one before, as far as seen
+    while alike.size:
+        depth = shared[alike[0]]
+        alike = alike[np.minimum(lengths[alike], lengths[alike - 1]) > depth]
+        same = letters[starts[alike] + depth] == letters[starts[alike - 1] + depth]
+        alike = alike[same]
+        shared[alike] += 1
+    return shared
 
 
 def _shrink(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from spokeshave.kernels.rows import count_frequency
 from spokeshave.text.vectorizer import check_limits, find_limits
 from spokeshave.utils.validation import tidy
 
@@ -77,7 +78,7 @@ def count_documents(X: sparse.csr_matrix) -> NDArray[np.intp]:
     >>> count_documents(sparse.csr_matrix([[1.0, 0.0], [2.0, 0.0]]))
     array([2, 0])
     """
-    return np.bincount(X.indices, minlength=X.shape[1])
+    return count_frequency(X.indices, X.shape[1])
 
 
 def drop_features(X: sparse.csr_matrix, kept: NDArray[np.bool_]) -> sparse.csr_matrix:

@@ -35,7 +35,7 @@ WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer
     "sublinear": {"weighting": "tfidf", "sublinear_tf": True},
 }
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
-LETTERS = 6  # of a word and the space after it
+LETTERS = 6  # of a word and the space after it; a letter begins about one n-gram of characters
 OF_UNSPACED = ((1, 2), (1, 3))  # characters of a term, in scripts without spaces between words
 FEW_FOLDS = 3  # of all rounds but the last
 TOLERANCE = 0.01  # relative duality gap of a trial
@@ -273,7 +273,8 @@ def choose_representation(
         n_jobs=n_jobs,
         report=report,
     )
-    order = _draw(y, rng)[: _find_limit(documents, y, limits.work)]
+    has_characters = any(each.analyzer != "word" for each in opening)
+    order = _draw(y, rng)[: _find_limit(documents, y, limits.work, has_characters)]
     fewest = min(order.size, FEWEST_DOCUMENTS)
     some, more = (order[: max(order.size // share, fewest)] for share in (9, 3))
     few_folds = min(n_folds, FEW_FOLDS)
@@ -340,10 +341,12 @@ def _draw(y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
     return np.asarray(order[np.argsort(place, kind="stable")])
 
 
-def _find_limit(documents: Any, y: Any, work: float) -> int:
+def _find_limit(documents: Any, y: Any, work: float, has_characters: bool) -> int:
     """Return the number of documents that a trial may have."""
     is_text = isinstance(documents, list)
-    n_terms = sum(map(len, documents)) / LETTERS if is_text else documents.nnz
+    n_terms: float = sum(map(len, documents)) if is_text else documents.nnz
+    if is_text and not has_characters:
+        n_terms /= LETTERS
     n_classes = y.shape[1] if y.ndim == 2 else np.unique(y).size
     per_document = max(n_terms / y.shape[0], 1) * n_classes
     return max(FEWEST_DOCUMENTS, int(work / per_document))

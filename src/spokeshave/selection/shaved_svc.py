@@ -463,7 +463,7 @@ def cut_classes(
     weighed = Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
         delayed(fit_at_cut)(fitted, k, found[k], final, unit, seeds[k]) for k in classes
     )
-    coef, intercept, gaps = zip(*weighed, strict=True)
+    coef, intercept, _, gaps = zip(*weighed, strict=True)
     if fitted.dual is not None:
         warn_if_stopped_early(gaps, fitted.dual.stop, retraining=True, stacklevel=3)
     kept = [cut.order[: cut.ends[0]] for cut in found]

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, polish, rebuild, score, sweep
 from spokeshave.kernels.lanes import LANES
-from spokeshave.kernels.rows import Rows, make_rows, set_prior
+from spokeshave.kernels.rows import Rows, count_frequency, make_rows, set_prior
 
 N_SWEEPS = 8  # shared passes of a block; 5 to 10 are equally fast on RCV1 and 20 Newsgroups
 LARGEST_BIAS = 100.0
@@ -167,7 +167,7 @@ def rank_by_frequency(X: sparse.csr_matrix) -> NDArray[np.uint32]:
 
     Features renumbered by rank put the weights of frequent ones next to each other in the cache.
     """
-    frequency = np.bincount(X.indices, minlength=X.shape[1])
+    frequency = count_frequency(X.indices, X.shape[1])
     rank = np.empty(X.shape[1], np.uint32)
     rank[np.argsort(-frequency, kind="stable")] = np.arange(X.shape[1], dtype=np.uint32)
     return rank
