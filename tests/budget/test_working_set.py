@@ -196,7 +196,7 @@ def test_only_documents_that_do_not_rest_are_descended_on(tmp_path, monkeypatch,
 
     def advance_and_look(rows, task, bias, beta, w, b, margins, *arguments):
         violation = np.empty(beta.size)
-        judge(rows, task, beta, margins, violation)
+        judge(rows.weight, task, beta, margins, violation)
         assert (violation >= 0).all()
         sizes.append(beta.size)
         return advance(rows, task, bias, beta, w, b, margins, *arguments)

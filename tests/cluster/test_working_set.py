@@ -175,7 +175,7 @@ def test_weights_after_a_step_are_those_of_the_duals(documents, ridge, capacity,
     margins = np.empty(y.size)
     score(rows, normal.w, normal.b, margins)
     (_, before), (_, after) = (
-        measure(rows, task, *at) for at in (np.zeros((2, y.size)), (dual, margins))
+        measure(rows.weight, task, *at) for at in (np.zeros((2, y.size)), (dual, margins))
     )
     assert after < 0.25 * before
     del picked, start, step
