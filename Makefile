@@ -3,27 +3,27 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --quiet --durations=10 --durations-min=5
-# Each run of pytest ends with its seconds and its slowest tests.
-# Tests that start workers have a run of their own: no test that measures memory may share a process with Dask.
+# Tests run in groups, several side by side; each ends with its seconds and its slowest tests.
+# Clusters have a group of their own: no test that measures memory may share a process with Dask.
 CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
-CORPUS := tests/corpus src/spokeshave/corpus
-PAPERS := tests/papers
 # Kernels meet their references with bounds checked; all other tests run them as users do.
 KERNELS := $(filter-out %/test_compile.py,$(wildcard tests/kernels/test_*.py))
-# Modules become bytecode when they are first imported; pip would compile all of them, one by one.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PAPERS := tests/papers
+CORPUS := tests/corpus src/spokeshave/corpus
+METHODS := $(foreach each,svm ranking shaping curves selection,tests/$(each) src/spokeshave/$(each)) tests/test_estimators.py
+BUDGET := tests/budget src/spokeshave/budget
+COMMANDS := tests/cli src/spokeshave/cli
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint kernels corpus papers cluster browser reproduce clean
+.PHONY: demo test lint cluster kernels papers corpus methods budget commands others browser reproduce clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
-# Tests that take one core run beside those of clusters. All others take two cores, and three processes:
-# one of them often waits, for a browser or a command.
+# Three at a time on two cores: one of them often waits, for a worker, a browser or a command.
+# Clusters begin: they take longest, and compile the kernels of most other groups meanwhile.
 test: $(VENV)/.ready-to-test browser
-	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus papers
-	$(PYTEST) --numprocesses 3 --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(PAPERS) $(KERNELS))
+	$(MAKE) --jobs 3 --output-sync=target cluster lint kernels corpus papers methods budget commands others
 
 lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
@@ -33,14 +33,26 @@ lint: $(VENV)/.ready-to-test
 kernels: $(VENV)/.ready-to-test
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(PYTEST) $(KERNELS)
 
-corpus: $(VENV)/.ready-to-test
-	$(PYTEST) $(CORPUS)
+cluster: $(VENV)/.ready-to-test
+	$(PYTEST) $(CLUSTER)
 
 papers: $(VENV)/.ready-to-test
 	$(PYTEST) $(PAPERS)
 
-cluster: $(VENV)/.ready-to-test
-	$(PYTEST) $(CLUSTER)
+corpus: $(VENV)/.ready-to-test
+	$(PYTEST) $(CORPUS)
+
+methods: $(VENV)/.ready-to-test
+	$(PYTEST) $(METHODS)
+
+budget: $(VENV)/.ready-to-test
+	$(PYTEST) $(BUDGET)
+
+commands: $(VENV)/.ready-to-test
+	$(PYTEST) $(COMMANDS) $(addprefix --ignore=,$(CLUSTER))
+
+others: $(VENV)/.ready-to-test
+	$(PYTEST) $(addprefix --ignore=,$(CLUSTER) $(KERNELS) $(PAPERS) $(CORPUS) $(METHODS) $(BUDGET) $(COMMANDS))
 
 # The report is tested in a real browser; without one those tests are skipped, and say so.
 browser:
@@ -56,12 +68,16 @@ reproduce: $(VENV)/.ready-to-test
 $(VENV)/bin/python:
 	python3 -m venv $(VENV)
 
+# uv installs in seconds, pip in a minute; pip is for places where uv is not to be had or finds no packages.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+install = { $(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --editable '$(1)'; } || $(PIP) --editable '$(1)'
+
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
-	$(PIP) --editable '.[report]'
+	$(call install,.[report])
 	touch $@
 
 $(VENV)/.ready-to-test: pyproject.toml | $(VENV)/bin/python
-	$(PIP) --editable '.[test]'
+	$(call install,.[test])
 	touch $@ $(VENV)/.ready
 
 clean:
