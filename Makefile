@@ -3,27 +3,25 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --quiet --durations=10 --durations-min=5
-# Tests run in groups, several side by side; each ends with its seconds and its slowest tests.
-# Clusters have a group of their own: no test that measures memory may share a process with Dask.
+# Each run of pytest ends with its seconds and its slowest tests.
+# Tests that start workers have a run of their own: no test that measures memory may share a process with Dask.
 CLUSTER := tests/cluster tests/cli/test_cluster.py src/spokeshave/cluster
+CORPUS := tests/corpus src/spokeshave/corpus
+PAPERS := tests/papers
 # Kernels meet their references with bounds checked; all other tests run them as users do.
 KERNELS := $(filter-out %/test_compile.py,$(wildcard tests/kernels/test_*.py))
-PAPERS := tests/papers
-CORPUS := tests/corpus src/spokeshave/corpus
-METHODS := $(foreach each,svm ranking shaping curves selection,tests/$(each) src/spokeshave/$(each)) tests/test_estimators.py
-BUDGET := tests/budget src/spokeshave/budget
-COMMANDS := tests/cli src/spokeshave/cli
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint cluster kernels papers corpus methods budget commands others browser reproduce clean
+.PHONY: demo test lint kernels corpus papers cluster browser reproduce clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
 
-# Three at a time on two cores: one of them often waits, for a worker, a browser or a command.
-# Clusters begin: they take longest, and compile the kernels of most other groups meanwhile.
+# Tests that take one core run beside those of clusters. All others take two cores, and three processes:
+# one of them often waits, for a browser or a command.
 test: $(VENV)/.ready-to-test browser
-	$(MAKE) --jobs 3 --output-sync=target cluster lint kernels corpus papers methods budget commands others
+	$(MAKE) --jobs 2 --output-sync=target cluster lint kernels corpus papers
+	$(PYTEST) --numprocesses 3 --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(CLUSTER) $(CORPUS) $(PAPERS) $(KERNELS))
 
 lint: $(VENV)/.ready-to-test
 	$(BIN)/ruff check .
@@ -33,26 +31,14 @@ lint: $(VENV)/.ready-to-test
 kernels: $(VENV)/.ready-to-test
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(PYTEST) $(KERNELS)
 
-cluster: $(VENV)/.ready-to-test
-	$(PYTEST) $(CLUSTER)
+corpus: $(VENV)/.ready-to-test
+	$(PYTEST) $(CORPUS)
 
 papers: $(VENV)/.ready-to-test
 	$(PYTEST) $(PAPERS)
 
-corpus: $(VENV)/.ready-to-test
-	$(PYTEST) $(CORPUS)
-
-methods: $(VENV)/.ready-to-test
-	$(PYTEST) $(METHODS)
-
-budget: $(VENV)/.ready-to-test
-	$(PYTEST) $(BUDGET)
-
-commands: $(VENV)/.ready-to-test
-	$(PYTEST) $(COMMANDS) $(addprefix --ignore=,$(CLUSTER))
-
-others: $(VENV)/.ready-to-test
-	$(PYTEST) $(addprefix --ignore=,$(CLUSTER) $(KERNELS) $(PAPERS) $(CORPUS) $(METHODS) $(BUDGET) $(COMMANDS))
+cluster: $(VENV)/.ready-to-test
+	$(PYTEST) $(CLUSTER)
 
 # The report is tested in a real browser; without one those tests are skipped, and say so.
 browser:
@@ -68,7 +54,7 @@ reproduce: $(VENV)/.ready-to-test
 $(VENV)/bin/python:
 	python3 -m venv $(VENV)
 
-# uv installs in seconds, pip in a minute; pip is for places where uv is not to be had or finds no packages.
+# uv installs in seconds and pip in a minute, but pip finds packages in places that uv does not know of.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 install = { $(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --editable '$(1)'; } || $(PIP) --editable '$(1)'
 

@@ -127,8 +127,8 @@ def test_it_is_the_model_of_the_estimator(fitted, trees):
     loaded = load_model(fitted.folder / "trees.model")
     assert (
         abs(loaded.decision_function(trees.texts) - model.decision_function(trees.texts)).max()
-        < 5e-3
-    )  # as weights of the file are of half precision
+        < 2e-2
+    )  # as weights of the file are rounded
 
 
 def test_the_model_predicts_and_is_inspected(fitted, call, trees):

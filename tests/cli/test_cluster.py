@@ -102,10 +102,9 @@ def test_a_command_by_itself_writes_the_model_that_one_machine_writes(
     run, trees, parts, tmp_path, tmp_path_factory
 ):
     alone = tmp_path_factory.mktemp("alone")
-    options = ("--effort", "quick", "--quiet")
-    run("fit", trees.path, *trees.columns, *options, folder=alone, has_report=False)
-    done = run("fit", parts, *trees.columns, "--cluster", "local:2", folder=tmp_path,
-               has_report=False)  # fmt: skip
+    options = (*trees.columns, "--effort", "quick")
+    run("fit", trees.path, *options, "--quiet", folder=alone, has_report=False)
+    done = run("fit", parts, *options, "--cluster", "local:2", folder=tmp_path, has_report=False)
     assert done.code == 0, done.err
     assert sorted(os.listdir(tmp_path)) == ["part.model", "part.run.json"]
     found, expected = load_model(tmp_path / "part.model"), load_model(alone / "trees.model")

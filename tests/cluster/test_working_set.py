@@ -96,7 +96,7 @@ ROUNDS = {
     "one block, counts, squared": (COUNTS, SQUARED, 1, CAPACITY),
     "three blocks, counts": (COUNTS, HINGE, 3, CAPACITY),
     "seven blocks, squared": (BINARY, SQUARED, 7, CAPACITY),
-    "seven blocks, little room": (BINARY, HINGE, 7, CAPACITY // 2),
+    "three blocks, little room": (BINARY, HINGE, 3, CAPACITY // 2),
 }
 
 
@@ -136,7 +136,7 @@ def test_a_prior_is_that_of_all_documents(client, documents):
     with spilling(client) as folder:
         futures = [submit(client, spill, folder, block) for block in split(documents, 3)]
         variance = count_variance(client, futures, objective, n_features)
-        weights = train(client, documents, 7, objective, stop, variance=variance)
+        weights = train(client, documents, 3, objective, stop, variance=variance)
         whole = submit(client, join_blocks, futures).result()
         variance = variance.result()
     X, classes = normalize(documents[0].astype(float)), np.array(documents[1])

@@ -113,7 +113,7 @@ def test_the_model_is_that_of_the_estimator(finished, folder, more_texts):
     np.testing.assert_allclose(
         finished[0].model.decision_function(more_texts[0]),
         svc.decision_function(more_texts[0]),
-        atol=5e-3,  # as weights of the file are of half precision
+        atol=2e-2,  # as weights of the file are rounded
     )
 
 

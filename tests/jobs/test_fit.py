@@ -145,10 +145,10 @@ def test_the_model_predicts_as_the_pipeline_that_it_was_made_from(finished):
     pipeline = make_pipeline(vectorizer, shaved).fit(train.texts, train.labels)
     assert found.model.predict(test.texts).tolist() == pipeline.predict(test.texts).tolist()
     np.testing.assert_allclose(
-        found.model.decision_function(test.texts), pipeline.decision_function(test.texts), atol=5e-3
-    )  # as weights of the file are of half precision
+        found.model.decision_function(test.texts), pipeline.decision_function(test.texts), atol=2e-2
+    )  # as weights of the file are rounded
     np.testing.assert_allclose(
-        found.model.predict_proba(test.texts), pipeline.predict_proba(test.texts), atol=5e-3
+        found.model.predict_proba(test.texts), pipeline.predict_proba(test.texts), atol=2e-2
     )
 
 

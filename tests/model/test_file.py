@@ -8,7 +8,7 @@ import pickle
 import random
 import subprocess
 import sys
-from fractions import Fraction
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,7 +37,6 @@ from spokeshave.model.file import (
     VERSION,
     count_shared,
     pack_model,
-    round_bits,
     unpack_model,
 )
 from spokeshave.text.analyzers import Analysis
@@ -46,12 +45,13 @@ MODELS = make_models()
 CONTENTS = {name: pack_model(model) for name, model in MODELS.items()}
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 FIXTURE = Path(__file__).parent / "models" / "version-1.model"
-SECOND = Path(__file__).parent / "models" / "version-2.model"
+SECOND, THIRD = (FIXTURE.with_name(f"version-{number}.model") for number in (2, 3))
 NOT_ONE = "this is not a model file; spokeshave fit writes one"
 NOT_ONE_OR_DAMAGED = "this is not a model file, or it is damaged; spokeshave fit writes one"
 DAMAGED = "the model file is damaged or cut short; fetch or make it again"
+NOT_OURS = "the model file contradicts itself; it was not written by Spokeshave"
 WRONG_VERSION = "the model file is damaged; fetch or make it again"
-NEWER = "newer than this Spokeshave, which reads up to 3; upgrade Spokeshave"
+NEWER = "newer than this Spokeshave, which reads up to 4; upgrade Spokeshave"
 
 
 def find_problem(path, content=None):
@@ -308,14 +308,15 @@ def test_a_file_of_the_first_version_is_small():
     assert FIXTURE.stat().st_size < 4_000
 
 
-def test_a_file_of_the_second_version_says_what_it_did():
-    """The file was saved from a pipeline of two estimators, fitted on the same sentences.
+@pytest.mark.parametrize("path", [SECOND, THIRD], ids=["second", "third"])
+def test_files_of_later_versions_say_what_they_did(path):
+    """The files were saved from a pipeline of two estimators, fitted on the same sentences.
 
     These were ``DocumentVectorizer(weighting="tfidf", sublinear_tf=True, ngram_range=(1, 2),
     stop_words=["the", "an"])`` and ``DualLinearSVC(prior="bns", probability=True,
-    random_state=0)``. Arrays of this version were not compressed.
+    random_state=0)``. Arrays of the second version were not compressed.
     """
-    model = load_model(SECOND)
+    model = load_model(path)
     texts = ["An ACORN under the oak", "dark &amp; red: a berry", "nothing known"]
     np.testing.assert_allclose(
         model.decision_function(texts),
@@ -335,28 +336,50 @@ def test_a_file_of_the_second_version_says_what_it_did():
     np.testing.assert_array_equal(again.decision_function(texts), model.decision_function(texts))
 
 
-@given(made.arrays(np.float32, 20, elements=st.floats(-1e6, 1e6, width=32)))
-def test_half_precision_keeps_eleven_bits(values):
-    rounded = round_bits(values, 11)
-    assert rounded.dtype == np.float32
-    for value, found in zip(values.tolist(), rounded.tolist(), strict=True):
-        step = Fraction(2) ** (math.frexp(value)[1] - 11)
-        assert found == round(Fraction(value) / step) * step
+@given(st.data())
+def test_byte_precision_rounds_to_a_64th_of_the_usual_weight(data):
+    model = MODELS["labels"]
+    scorer, n_classes = model.scorer, len(model.classes_)
+    numbers = st.integers(-1000, 1000) | st.sampled_from([0.0, 1e-9, -2e-3, 4e9])
+    weights = data.draw(made.arrays(np.float32, scorer.n_weights, elements=numbers))
+    given_model = replace(model, scorer=replace(scorer, weights=weights))
+    found = unpack_model(pack_model(given_model, "byte")).scorer.weights
+    for k in range(n_classes):
+        of_class = weights[scorer.classes == k].astype(float)
+        usual = math.sqrt(sum(weight**2 for weight in of_class) / of_class.size)
+        errors = np.abs(found[scorer.classes == k] - of_class)
+        assert errors.max() <= 1.0001 * usual / 128
 
 
-def test_half_precision_makes_a_smaller_file_of_the_same_labels(tmp_path):
+def test_byte_precision_makes_a_smaller_file_of_the_same_labels(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 2000)), np.arange(60) % 3
     model = DualLinearSVC(random_state=0).fit(X, y)
-    for precision in ("single", "half"):
+    for precision in ("single", "byte"):
         save_model(model, tmp_path / precision, precision=precision)
-    single, half = (load_model(tmp_path / name) for name in ("single", "half"))
-    sizes = [(tmp_path / name).stat().st_size for name in ("single", "half")]
-    assert sizes[1] < 0.75 * sizes[0]
-    np.testing.assert_allclose(half.scorer.weights, single.scorer.weights, rtol=2.0**-11)
-    assert half.predict(X).tolist() == single.predict(X).tolist()
-    with pytest.raises(ValueError, match=r"^precision must be 'single' or 'half'\. Got 'double'"):
+    single, byte = (load_model(tmp_path / name) for name in ("single", "byte"))
+    sizes = [(tmp_path / name).stat().st_size for name in ("single", "byte")]
+    assert sizes[1] < 0.5 * sizes[0]
+    assert byte.predict(X).tolist() == single.predict(X).tolist()
+    with pytest.raises(ValueError, match=r"^precision must be 'single' or 'byte'\. Got 'double'"):
         save_model(model, tmp_path / "double", precision="double")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("steps", lambda steps: steps[1:]),
+        ("steps", lambda steps: steps.astype(np.float64)),
+        ("steps", lambda steps: np.full_like(steps, 3e38)),  # weights would be infinite
+        ("steps", lambda steps: np.full_like(steps, np.nan)),
+        ("weights", lambda weights: weights[1:]),
+        ("weights", lambda weights: weights.astype(np.float32)),
+    ],
+)
+def test_steps_that_do_not_fit_are_refused(tmp_path, name, change):
+    header, arrays = take_apart(pack_model(MODELS["labels"], "byte"))
+    content = put_together(header, arrays | {name: change(arrays[name])})
+    assert find_problem(tmp_path / "a", content) == NOT_OURS
 
 
 @pytest.mark.parametrize("version", [VERSION + 1, 999])
@@ -420,7 +443,7 @@ def test_claims_that_are_not_true_are_refused(tmp_path, name):
     content = CONTENTS["labels"]
     assert unpack_model(rewrite(content, lambda outer: None)).classes_.size == 3
     problem = find_problem(tmp_path / "a", rewrite(content, CLAIMS[name]))
-    assert problem == "the model file contradicts itself; it was not written by Spokeshave"
+    assert problem == NOT_OURS
 
 
 LIMITED = """

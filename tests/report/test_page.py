@@ -163,8 +163,21 @@ def test_the_library_can_stand_in_a_script_element():
     assert "\r" not in bundle  # a browser would read it as another character than was hashed
 
 
-def test_the_library_is_bundled_once():
+def test_the_library_is_bundled_once(monkeypatch, tmp_path):
     assert bundle_javascript() is bundle_javascript()
+    monkeypatch.setattr(module, "CACHE", tmp_path / "cache")
+    made = []
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda code: made.append(code) or "größe")
+    again = [bundle_javascript.__wrapped__() for _ in range(2)]
+    assert again == ["größe"] * 2
+    assert len(made) == 1
+
+
+def test_the_library_is_bundled_where_nothing_can_be_kept(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(module, "CACHE", tmp_path / "file" / "cache")
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda code: code)
+    assert bundle_javascript.__wrapped__() == "window.vegaEmbed = vegaEmbed;"
 
 
 @settings(deadline=None, max_examples=50)

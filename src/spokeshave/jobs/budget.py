@@ -264,7 +264,7 @@ def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
     """Return the bytes of the model file."""
     provenance = describe_provenance(_summarize_dataset(svc), origin, svc.random_state)
     model = svc.to_model(provenance=provenance)
-    return pack_model(model, "half" if isinstance(model.input, TextInput) else "single")
+    return pack_model(model, "byte" if isinstance(model.input, TextInput) else "single")
 
 
 def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:

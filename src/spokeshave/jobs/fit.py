@@ -648,7 +648,7 @@ def pack_classifier(dataset: Dataset, classifier: Any, provenance: dict[str, Any
     if isinstance(model.input, VectorInput):
         names = tuple(dataset.feature_names[model.input.features].tolist())
         model = replace(model, input=replace(model.input, names=names))
-    return pack_model(model, "single" if dataset.vectorizer is None else "half")
+    return pack_model(model, "single" if dataset.vectorizer is None else "byte")
 
 
 def summarize_run(

@@ -3,7 +3,7 @@
 The header has the version of the format and a digest of the whole file, which detects damage. The
 content of the arrays is validated too, because a file with a correct digest may still be hostile.
 Arrays are compressed; names share their beginnings with the name before, and inverse document
-frequencies, of which there are few, are numbered.
+frequencies, of which there are few, are numbered. Weights may be multiples of a step.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def list_versions() -> dict[str, str]:
 
 
 FORMAT = "spokeshave model"
-VERSION = 3  # 1 had single words as the only terms, 2 had arrays that were not compressed
+VERSION = 4  # 1 had single words only, 2 had arrays that were not compressed, 3 had no steps
 FIRST_OPTIONS = {
     "sublinear_tf": False,
     "analyzer": "word",
@@ -52,7 +52,7 @@ LONGEST_HEADER = 1 << 26
 LARGEST, LARGEST_RATIO = 1 << 22, 100  # bytes of arrays: this many, or these for a byte of the file
 MOST_SHARED = 32  # bytes that a name has from the name before, on average
 KINDS = ("|u1", "<u2", "<u4", "<i8", "<f4", "<f8")
-HALF = 11  # bits of a weight in half precision
+N_STEPS = 64  # in the root mean square weight of a class, in byte precision
 NO_DIGEST = "0" * 64
 KEY = "spokeshave"
 
@@ -86,9 +86,9 @@ def save_model(
         Names of the classes, in the order of the columns of multilabel targets.
     provenance : dict, optional
         Origin of the model, as JSON values; versions are added.
-    precision : {"single", "half"}, default="single"
-        The precision that weights are rounded to. "half" keeps eleven bits of each, about three
-        digits, and makes a smaller file.
+    precision : {"single", "byte"}, default="single"
+        The precision that weights are rounded to. "byte" makes each a multiple of a 64th of
+        the root mean square weight of its class, which takes about a byte in the file.
 
     Examples
     --------
@@ -104,8 +104,8 @@ def save_model(
     ...     load_model(Path(folder, "trees.model")).predict(["An acorn!"])
     array(['oak'], dtype='<U3')
     """
-    if precision not in ("single", "half"):
-        raise ValueError(f"precision must be 'single' or 'half'. Got {precision!r} instead.")
+    if precision not in ("single", "byte"):
+        raise ValueError(f"precision must be 'single' or 'byte'. Got {precision!r} instead.")
     if isinstance(model, Model):
         if classes is not None or provenance is not None:
             raise ValueError(
@@ -162,8 +162,10 @@ def pack_model(model: Model, precision: str = "single") -> bytes:
 
     header, arrays = describe_model(model)
     _check_finite(arrays)
-    if precision == "half" and header["scorer"]["kind"] == "sparse":
-        arrays["weights"] = round_bits(arrays["weights"], HALF)
+    if precision == "byte" and header["scorer"]["kind"] == "sparse":
+        steps = find_steps(arrays["weights"], arrays["of_class"], arrays["intercept"].size)
+        arrays["weights"] = count_steps(arrays["weights"], steps[arrays["of_class"]])
+        arrays["steps"] = steps
     described = {name: [a.dtype.str, list(a.shape)] for name, a in sorted(arrays.items())}
     first = {"format": FORMAT, "version": VERSION, "sha256": NO_DIGEST}
     text = json.dumps({**first, **header, "arrays": described}, allow_nan=False)
@@ -172,16 +174,35 @@ def pack_model(model: Model, precision: str = "single") -> bytes:
     return content.replace(NO_DIGEST.encode(), digest.encode(), 1)
 
 
-def round_bits(values: NDArray[np.float32], n_bits: int) -> NDArray[np.float32]:
-    """Return numbers rounded to their first bits.
+def find_steps(
+    weights: NDArray[np.float32], classes: NDArray[Any], n_classes: int
+) -> NDArray[np.float32]:
+    """Return the step that the weights of each class are rounded to multiples of.
+
+    An error of a fraction of the usual weight is lost among the weights of a document, whatever
+    the size of the weight that has it.
 
     Examples
     --------
-    >>> round_bits(np.array([1.1, -1234.5], np.float32), 11).tolist()
-    [1.099609375, -1234.0]
+    >>> find_steps(np.array([1, -7, 2], np.float32), np.array([0, 0, 1]), 3).tolist()
+    [0.078125, 0.03125, 1.0]
     """
-    mantissa, exponent = np.frexp(values)
-    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, n_bits)), exponent - n_bits))
+    n_weights = np.maximum(np.bincount(classes, minlength=n_classes), 1)
+    squares = np.bincount(classes, weights.astype(float) ** 2, n_classes)
+    steps = (np.sqrt(squares / n_weights) / N_STEPS).astype(np.float32)
+    return np.where(steps > 0, steps, np.float32(1))
+
+
+def count_steps(weights: NDArray[np.float32], steps: NDArray[np.float32]) -> NDArray[Any]:
+    """Return weights as natural numbers of steps: 0, 1, -1, 2, -2 and so on are 0, 1, 2, 3, 4.
+
+    Examples
+    --------
+    >>> count_steps(np.array([0.5, -0.26, 0.1], np.float32), np.full(3, 0.25, np.float32))
+    array([3, 2, 0], dtype=uint8)
+    """
+    numbers = np.rint(weights.astype(float) / steps).astype(np.int64)
+    return _shrink(np.where(numbers > 0, 2 * numbers - 1, -2 * numbers))
 
 
 def _compress(arrays: Arrays) -> Arrays:
@@ -552,11 +573,25 @@ def _restore_sparse(
     _require(counts.shape == (n_known,) and counts.dtype.kind == "u")
     starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     _require((np.diff(starts) >= 0).all())
-    weights = _get_array(arrays, "weights", "<f4", (int(starts[-1]),))
-    _require(classes.shape == weights.shape and classes.dtype.kind == "u")
+    shape = (int(starts[-1]),)
+    _require(classes.shape == shape and classes.dtype.kind == "u")
     _require(not classes.size or int(classes.max()) < intercept.size)
+    if "steps" in arrays:
+        steps = _get_array(arrays, "steps", "<f4", intercept.shape)
+        weights = _read_multiples(arrays["weights"], steps[classes])
+    else:
+        weights = _get_array(arrays, "weights", "<f4", shape)
     _require(type(header["unit"]) is bool)
     return SparseScorer(starts, classes, weights, intercept, header["unit"])
+
+
+def _read_multiples(numbers: NDArray[Any], steps: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return weights from the natural numbers of `count_steps`."""
+    _require(numbers.shape == steps.shape and numbers.dtype.kind == "u")
+    halves = (numbers.astype(np.int64) + 1) // 2
+    weights = np.where(numbers % 2 == 1, halves, -halves) * steps.astype(float)
+    _require((np.abs(weights) <= np.finfo(np.float32).max).all())
+    return np.asarray(weights, np.float32)
 
 
 def _restore_shaped(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from spokeshave.text.analyzers import JOINT, MARK, Analysis
 from spokeshave.text.preprocess import split_chunks
 
-MUCH_TEXT = 1 << 22  # characters: for less text, loading numba takes longer than it saves
+MUCH_TEXT = 1 << 23  # characters: for less text, loading numba takes longer than it saves
 CHUNK_SIZE = 1 << 20  # characters of text, or cells, in a batch
 
 
@@ -77,7 +77,7 @@ class TextInput:
         self.weighting, self.norm, self.strip_markup = weighting, norm, strip_markup
         self.idf, self.sublinear_tf = idf, sublinear_tf
         self.analysis = replace(analysis or Analysis(), strip_markup=strip_markup)
-        self._n_read = 0
+        self._n_read = 0  # characters, as often as there are terms for a word
 
     def split(self, documents: Iterable[str]) -> Iterator[list[str]]:
         """Yield the documents in batches."""
@@ -85,7 +85,7 @@ class TextInput:
 
     def read(self, documents: list[str]) -> Rows:
         """Return documents as rows of terms, in order of first occurrence."""
-        self._n_read += sum(map(len, documents))
+        self._n_read += sum(map(len, documents)) * self.analysis.n_per_word
         find = self._find if self._is_kernel_worth_it() else self._look_up
         return self._weigh(*find(documents))
 

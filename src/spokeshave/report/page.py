@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 from html import escape
+from importlib.metadata import version
 from importlib.resources import files
 from math import isfinite
+from pathlib import Path
 from string import Template
 from typing import Any
 
 from spokeshave.jobs.record import CurveRecord, RunRecord
+from spokeshave.utils.atomic import write_atomic
 
 STYLES = ("colors", "page", "bar", "tiles", "charts", "tables", "words", "making", "print")
 SCRIPTS = (  # they share one scope; only the last one runs anything
@@ -39,6 +43,7 @@ SCRIPTS = (  # they share one scope; only the last one runs anything
     "start",
 )
 N_DIGITS = 7  # as in run records
+CACHE = Path(__file__).with_name("__pycache__")
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
@@ -106,7 +111,7 @@ def render_report(record: RunRecord) -> str:
 
 @lru_cache(maxsize=1)
 def bundle_javascript() -> str:
-    """Return Vega-Embed with its dependencies; cached, because bundling takes seconds.
+    """Return Vega-Embed with its dependencies; a file keeps it, because bundling takes seconds.
 
     Examples
     --------
@@ -115,7 +120,14 @@ def bundle_javascript() -> str:
     """
     import vl_convert
 
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    kept = CACHE / f"vega-embed-{version('vl-convert-python')}.js"
+    with suppress(OSError):
+        return kept.read_bytes().decode()
+    bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    with suppress(OSError, ValueError):  # the package may be in a folder that is read-only
+        kept.parent.mkdir(exist_ok=True)
+        write_atomic(kept, bundle.encode())
+    return bundle
 
 
 def name_curves(curves: list[CurveRecord]) -> list[str]:
