@@ -17,6 +17,7 @@ from spokeshave.cluster import fit_on_cluster, fit_reduced
 from spokeshave.cluster import working_set as rounds
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
+from spokeshave.model import file
 from spokeshave.text.vectorizer import DocumentVectorizer
 
 COLLECTION = sort_by_class(make_collection(300, 3, 60))
@@ -25,6 +26,12 @@ NONZEROS = 6
 ROOM = 20_000  # bytes: for about two thirds of the documents with so many nonzeros
 PLAIN = Settings(loss="hinge", prior=None, prior_strength=1.0, weighting="binary")
 TOLERANCE = 1.1e-3  # relative duality gap that the solver stops at, and a bit for rounding
+
+
+@pytest.fixture(autouse=True)
+def no_rounding(monkeypatch):
+    """Have model files that round weights by less than the solver's tolerance."""
+    monkeypatch.setattr(file, "N_STEPS", 1 << 14)
 
 
 @pytest.fixture
