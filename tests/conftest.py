@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 # How long an example takes depends on what else the machine does.
-settings.register_profile("tests", deadline=None, max_examples=60)
+settings.register_profile("tests", deadline=None, max_examples=40)
 settings.load_profile("tests")
 
 

@@ -55,7 +55,7 @@ PEER_LABELS = {
     "20 Newsgroups": ("comp.graphics", "rec.autos", "sci.med", "talk.politics.misc"),
     "RCV1": ("C15", "GPOL"),
 }
-QUICK_COLLECTION, QUICK_CLASSES, QUICK_SETS = "Reuters-21578", 2, ("tr12", "tr23")
+QUICK_COLLECTION, QUICK_CLASSES, QUICK_SETS = "Reuters-21578", 2, ("tr23",)
 QUICK_DIRECTORY, QUICK_COSTS = ("Health", "Science"), (0.1, 0.3)
 COSTS = {"RCV1": 30.0, "20 Newsgroups": 12.0, "Reuters-21578": 9.0, "ohscal": 25.0}
 METHOD_COSTS = {"mask": 0.2, "sv_set": 0.2}
