@@ -36,7 +36,7 @@ def test_peaks_of_processes_and_folders_are_recorded(memory, tmp_path):
         memory.Monitor([pid], [str(tmp_path)], with_children=True) as monitor,
     ):
         assert child.pid in memory.list_tree(pid)
-        held = np.ones(20_000_000, np.uint8)
+        held = np.ones(60_000_000, np.uint8)  # more than an allocator reuses
         while not monitor.disk_peak:
             monitor.sample()
         child.communicate(b"\n")

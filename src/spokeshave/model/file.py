@@ -52,6 +52,7 @@ LONGEST_HEADER = 1 << 26
 LARGEST, LARGEST_RATIO = 1 << 22, 100  # bytes of arrays: this many, or these for a byte of the file
 MOST_SHARED = 32  # bytes that a name has from the name before, on average
 KINDS = ("|u1", "<u2", "<u4", "<i8", "<f4", "<f8")
+PART = 1 << 16  # weights that are rounded at a time
 N_STEPS = 64  # in the root mean square weight of a class, in byte precision
 NO_DIGEST = "0" * 64
 KEY = "spokeshave"
@@ -163,9 +164,9 @@ def pack_model(model: Model, precision: str = "single") -> bytes:
     header, arrays = describe_model(model)
     _check_finite(arrays)
     if precision == "byte" and header["scorer"]["kind"] == "sparse":
-        steps = find_steps(arrays["weights"], arrays["of_class"], arrays["intercept"].size)
-        arrays["weights"] = count_steps(arrays["weights"], steps[arrays["of_class"]])
-        arrays["steps"] = steps
+        arrays["weights"], arrays["steps"] = count_steps(
+            arrays["weights"], arrays["of_class"], arrays["intercept"].size
+        )
     described = {name: [a.dtype.str, list(a.shape)] for name, a in sorted(arrays.items())}
     first = {"format": FORMAT, "version": VERSION, "sha256": NO_DIGEST}
     text = json.dumps({**first, **header, "arrays": described}, allow_nan=False)
@@ -174,33 +175,32 @@ def pack_model(model: Model, precision: str = "single") -> bytes:
     return content.replace(NO_DIGEST.encode(), digest.encode(), 1)
 
 
-def find_steps(
+def count_steps(
     weights: NDArray[np.float32], classes: NDArray[Any], n_classes: int
-) -> NDArray[np.float32]:
-    """Return the step that the weights of each class are rounded to multiples of.
+) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Return weights as natural numbers of steps, and the step of each class.
 
-    An error of a fraction of the usual weight is lost among the weights of a document, whatever
-    the size of the weight that has it.
-
-    Examples
-    --------
-    >>> find_steps(np.array([1, -7, 2], np.float32), np.array([0, 0, 1]), 3).tolist()
-    [0.078125, 0.03125, 1.0]
-    """
-    n_weights = np.maximum(np.bincount(classes, minlength=n_classes), 1)
-    squares = np.bincount(classes, weights.astype(float) ** 2, n_classes)
-    steps = (np.sqrt(squares / n_weights) / N_STEPS).astype(np.float32)
-    return np.where(steps > 0, steps, np.float32(1))
-
-
-def count_steps(weights: NDArray[np.float32], steps: NDArray[np.float32]) -> NDArray[Any]:
-    """Return weights as natural numbers of steps: 0, 1, -1, 2, -2 and so on are 0, 1, 2, 3, 4.
+    The numbers 0, 1, -1, 2, -2 and so on of steps are 0, 1, 2, 3, 4. An error of a fraction of the
+    usual weight is lost among the weights of a document, whatever the size of the weight.
 
     Examples
     --------
-    >>> count_steps(np.array([0.5, -0.26, 0.1], np.float32), np.full(3, 0.25, np.float32))
-    array([3, 2, 0], dtype=uint8)
+    >>> numbers, steps = count_steps(np.array([1, -7, 2], np.float32), np.array([0, 0, 1]), 3)
+    >>> numbers.tolist(), steps.tolist()
+    ([25, 180, 127], [0.078125, 0.03125, 1.0])
     """
+    parts = [slice(start, start + PART) for start in range(0, weights.size, PART)]
+    n_weights, squares = np.zeros(n_classes), np.zeros(n_classes)
+    for part in parts:  # a large model has little memory to spare
+        n_weights += np.bincount(classes[part], minlength=n_classes)
+        squares += np.bincount(classes[part], weights[part].astype(float) ** 2, n_classes)
+    steps = (np.sqrt(squares / np.maximum(n_weights, 1)) / N_STEPS).astype(np.float32)
+    steps[steps == 0] = 1
+    counted = [_count_multiples(weights[part], steps[classes[part]]) for part in parts]
+    return np.concatenate([np.zeros(0, np.uint8), *counted]), steps
+
+
+def _count_multiples(weights: NDArray[np.float32], steps: NDArray[np.float32]) -> NDArray[Any]:
     numbers = np.rint(weights.astype(float) / steps).astype(np.int64)
     return _shrink(np.where(numbers > 0, 2 * numbers - 1, -2 * numbers))
 
