@@ -578,20 +578,28 @@ def _restore_sparse(
     _require(not classes.size or int(classes.max()) < intercept.size)
     if "steps" in arrays:
         steps = _get_array(arrays, "steps", "<f4", intercept.shape)
-        weights = _read_multiples(arrays["weights"], steps[classes])
+        weights = _read_multiples(arrays["weights"], steps, classes)
     else:
         weights = _get_array(arrays, "weights", "<f4", shape)
     _require(type(header["unit"]) is bool)
     return SparseScorer(starts, classes, weights, intercept, header["unit"])
 
 
-def _read_multiples(numbers: NDArray[Any], steps: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return weights from the natural numbers of `count_steps`."""
-    _require(numbers.shape == steps.shape and numbers.dtype.kind == "u")
-    halves = (numbers.astype(np.int64) + 1) // 2
-    weights = np.where(numbers % 2 == 1, halves, -halves) * steps.astype(float)
-    _require((np.abs(weights) <= np.finfo(np.float32).max).all())
-    return np.asarray(weights, np.float32)
+def _read_multiples(
+    numbers: NDArray[Any], steps: NDArray[np.float32], classes: NDArray[Any]
+) -> NDArray[np.float32]:
+    """Return weights from the numbers of steps of `count_steps`."""
+    _require(numbers.shape == classes.shape and numbers.dtype.kind == "u")
+    weights = np.empty(numbers.size, np.float32)
+    for start in range(0, numbers.size, PART):
+        part = slice(start, start + PART)
+        halves = (numbers[part].astype(np.int64) + 1) // 2
+        found = np.where(numbers[part] % 2 == 1, halves, -halves) * steps[classes[part]].astype(
+            float
+        )
+        _require((np.abs(found) <= np.finfo(np.float32).max).all())
+        weights[part] = found
+    return weights
 
 
 def _restore_shaped(
