@@ -55,6 +55,7 @@ $(VENV)/bin/python:
 	python3 -m venv $(VENV)
 
 # uv installs in seconds and pip in a minute, but pip finds packages in places that uv does not know of.
+# Neither makes bytecode of all modules: that takes long, and each becomes bytecode when it is first imported.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 install = { $(PIP) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --editable '$(1)'; } || $(PIP) --editable '$(1)'
 

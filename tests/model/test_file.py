@@ -30,6 +30,7 @@ from spokeshave import (
     load_model,
     save_model,
 )
+from spokeshave.model import file
 from spokeshave.model.file import (
     FORMAT,
     KEY,
@@ -349,6 +350,17 @@ def test_byte_precision_rounds_to_a_64th_of_the_usual_weight(data):
         usual = math.sqrt(sum(weight**2 for weight in of_class) / of_class.size)
         errors = np.abs(found[scorer.classes == k] - of_class)
         assert errors.max() <= 1.0001 * usual / 128
+
+
+def test_weights_are_rounded_and_read_part_by_part(monkeypatch):
+    model = MODELS["labels"]
+    whole = pack_model(model, "byte")
+    monkeypatch.setattr(file, "PART", 2)
+    assert model.scorer.n_weights > 4
+    assert pack_model(model, "byte") == whole
+    weights = unpack_model(whole).scorer.weights
+    monkeypatch.undo()
+    np.testing.assert_array_equal(weights, unpack_model(whole).scorer.weights)
 
 
 def test_byte_precision_makes_a_smaller_file_of_the_same_labels(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,6 +164,18 @@ def test_text_is_counted_as_it_is_read(monkeypatch):
     reader.read(["ash", "oak and ash"])
     reader.read(["yew"])
     assert reader._n_read == 17
+
+
+def test_characters_count_as_often_as_they_are_in_terms(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba")
+    monkeypatch.setattr(inputs, "MUCH_TEXT", 100)
+    words = TextInput(["ash"], "binary", None, True, None)
+    characters = replace(words.analysis, analyzer="char_wb", ngram_range=(2, 4))
+    letters = TextInput(["ash"], "binary", None, True, None, characters)
+    for reader, is_worth_it in ((words, False), (letters, True)):
+        monkeypatch.setattr(reader, "_find", reader._look_up)
+        reader.read(["oak and ash"])
+        assert reader._is_kernel_worth_it() is is_worth_it
 
 
 def test_numba_that_cannot_be_had_is_never_worth_it(monkeypatch):

@@ -52,7 +52,7 @@ LONGEST_HEADER = 1 << 26
 LARGEST, LARGEST_RATIO = 1 << 22, 100  # bytes of arrays: this many, or these for a byte of the file
 MOST_SHARED = 32  # bytes that a name has from the name before, on average
 KINDS = ("|u1", "<u2", "<u4", "<i8", "<f4", "<f8")
-PART = 1 << 16  # weights that are rounded at a time
+PART = 1 << 16  # weights that are rounded, or read, at a time
 N_STEPS = 64  # in the root mean square weight of a class, in byte precision
 NO_DIGEST = "0" * 64
 KEY = "spokeshave"
@@ -593,10 +593,9 @@ def _read_multiples(
     weights = np.empty(numbers.size, np.float32)
     for start in range(0, numbers.size, PART):
         part = slice(start, start + PART)
-        halves = (numbers[part].astype(np.int64) + 1) // 2
-        found = np.where(numbers[part] % 2 == 1, halves, -halves) * steps[classes[part]].astype(
-            float
-        )
+        halves = (numbers[part].astype(float) + 1) // 2
+        signs = np.where(numbers[part] % 2 == 1, 1.0, -1.0)
+        found = signs * halves * steps[classes[part]]
         _require((np.abs(found) <= np.finfo(np.float32).max).all())
         weights[part] = found
     return weights
