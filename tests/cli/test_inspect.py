@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from spokeshave import load_model
+from spokeshave import DocumentVectorizer, DualLinearSVC, load_model, save_model
 
 TEXT = "An old mighty oak, an acorn, a lobed leaf, and a winged seed"
 
@@ -73,3 +74,19 @@ def test_models_of_several_labels_and_of_vectors(call, fitted_tagged, fitted_vec
     done = call("inspect", fitted_vectors.model)
     assert done.out.splitlines()[1] == "reads vectors, 29; with probabilities"
     assert "strongest features for it" in done.out
+
+
+def test_terms_with_spaces_are_told_apart(call, tmp_path):
+    texts = ["an oak", "the oak tree", "an ash", "the ash tree"]
+    kinds = ["oak", "oak", "ash", "ash"]
+    vectorizer = DocumentVectorizer(analyzer="word+char_wb")
+    save_model(make_pipeline(vectorizer, DualLinearSVC()).fit(texts, kinds), tmp_path / "m.model")
+    n_terms = vectorizer.get_feature_names_out().size
+    done = call("inspect", tmp_path / "m.model", "--top", "40")
+    assert f" {n_terms:,} terms, " in done.out.replace("\n", " ")
+    assert "strongest terms for it" in done.out
+    assert '"*ak "' in done.out
+    done = call("inspect", tmp_path / "m.model", "--explain", "an oak", "--top", "3")
+    lines = done.out.splitlines()
+    assert lines[1].split() == ["term", "adds"]
+    assert " more terms " in lines[-2]

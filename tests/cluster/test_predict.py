@@ -39,7 +39,7 @@ def tables(tmp_path):
 
 def label_here(model, source, target, *, scores="none", probability=False, separator=None, **how):
     """Return what one machine writes."""
-    columns = choose_columns(model, scores, separator, as_probability=probability)
+    columns = choose_columns(model, scores, separator, probability=probability)
     label_file(model, str(source), str(target), Labelling(**how, columns=columns))
     return target.read_bytes()
 

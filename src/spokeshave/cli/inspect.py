@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
 from spokeshave.cli.printer import Printer
+from spokeshave.utils.formatting import write_size, write_terms
 
 if TYPE_CHECKING:
     from spokeshave.model.model import Model
@@ -33,7 +34,7 @@ def inspect(
     if as_json:
         printer.emit(summary)
     else:
-        _show(summary, printer)
+        _show(summary, _name_features(found), printer)
 
 
 def _explain(model: Model, text: str, of_class: str | None, top: int, printer: Printer) -> None:
@@ -48,12 +49,13 @@ def _explain(model: Model, text: str, of_class: str | None, top: int, printer: P
                       "n_words": found.n_words, "words": words})  # fmt: skip
         return
     printer.say(f"{found.label}: {found.score:+.3f}", style="bold")
-    rows = [[word.name, f"{word.weight:+.3f}"] for word in found.words]
+    unit = _name_features(model)
+    rows = [[write_terms([word.name]), f"{word.weight:+.3f}"] for word in found.words]
     rest = found.score - found.intercept - sum(word.weight for word in found.words)
     if found.n_words > len(found.words):
-        rows.append([f"{found.n_words - len(found.words):,} more words", f"{rest:+.3f}"])
+        rows.append([f"{found.n_words - len(found.words):,} more {unit}", f"{rest:+.3f}"])
     rows.append(["intercept", f"{found.intercept:+.3f}"])
-    printer.tabulate(["word", "adds"], rows)
+    printer.tabulate([unit.removesuffix("s"), "adds"], rows)
 
 
 def _find_class(model: Model, name: str | None) -> Any:
@@ -76,7 +78,7 @@ def _summarize(model: Model, path: Path, of_class: str | None, top: int) -> dict
     wanted = None if of_class is None else str(_find_class(model, of_class))
     if wanted is not None and wanted not in rows:
         raise ValueError(
-            f"--class must be {rows[0]!r}: the words against it are those for the other class."
+            f"--class must be {rows[0]!r}: the weights against it are those for the other class."
         )
     reads = (
         {"kind": "text", "weighting": given.weighting, "strip_markup": given.strip_markup}
@@ -113,10 +115,16 @@ def _list_strongest(model: Model, k: int, top: int) -> dict[str, list[dict[str, 
     }
 
 
-def _show(summary: dict[str, Any], printer: Printer) -> None:
-    from spokeshave.utils.formatting import write_size
+def _name_features(model: Model) -> str:
+    """Return the name of the features of a model: words or terms of texts, else features."""
+    from spokeshave.model.inputs import TextInput
 
-    unit = "words" if summary["reads"]["kind"] == "text" else "features"
+    if not isinstance(model.input, TextInput):
+        return "features"
+    return "words" if model.input.analysis.is_plain else "terms"
+
+
+def _show(summary: dict[str, Any], unit: str, printer: Printer) -> None:
     several = ", several for a document" if summary["multilabel"] else ""
     printer.say(
         f"{summary['file']}: {write_size(summary['n_bytes'])}, "
@@ -137,7 +145,10 @@ def _show(summary: dict[str, Any], printer: Printer) -> None:
     printer.tabulate(
         ["class", f"strongest {unit} for it", "against it"],
         [
-            [name, *(" ".join(word["word"] for word in found[side]) for side in ("for", "against"))]
+            [
+                name,
+                *(write_terms(word["word"] for word in found[side]) for side in ("for", "against")),
+            ]
             for name, found in summary["strongest"].items()
         ],
         n_left=3,

@@ -499,6 +499,37 @@ class ModelOptions:
     n_jobs: Jobs = -1
 
 
+@dataclass(frozen=True)
+class NewOptions:
+    """Which documents to label, and how to read them."""
+
+    source: NewSource = "-"
+    text: Text = None
+    format: NewFormat = None
+    encoding: Encoding = None
+    skip_bad_rows: SkipBadRows = False
+
+    def list_parameters(self) -> dict[str, Any]:
+        """Return the parameters of a `Labelling` that say how to read."""
+        return {
+            "text": self.text,
+            "format": self.format,
+            "encoding": self.encoding,
+            "bad_rows": "skip" if self.skip_bad_rows else "raise",
+        }
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """Which columns to add to labelled documents, and the format to write them in."""
+
+    label_separator: LabelSeparator = None
+    to: To = None
+    scores: Scores = "none"
+    probability: Probability = False
+    prefix: Prefix = "predicted_"
+
+
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has an option for each field of its dataclass parameters.
 

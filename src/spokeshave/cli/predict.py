@@ -15,19 +15,12 @@ if TYPE_CHECKING:
     from spokeshave.model.model import Model
 
 
+@options.spread
 def predict(
     model: options.ModelFile,
-    source: options.NewSource = "-",
-    text: options.Text = None,
+    reading: options.NewOptions,
+    labels: options.LabelOptions,
     out: options.NewOut = None,
-    to: options.To = None,
-    scores: options.Scores = "none",
-    probability: options.Probability = False,
-    prefix: options.Prefix = "predicted_",
-    label_separator: options.LabelSeparator = None,
-    format: options.NewFormat = None,
-    encoding: options.Encoding = None,
-    skip_bad_rows: options.SkipBadRows = False,
     cluster: options.Cluster = None,
     as_json: options.ToJson = False,
     quiet: options.Quiet = False,
@@ -41,35 +34,41 @@ def predict(
     Example: spokeshave predict tickets.model new.csv --out labelled.csv --scores best
     """
     printer = Printer(as_json, quiet)
-    if format is not None:
-        check_choice("--format", format, options.PREDICTED)
-    if to is not None:
-        check_choice("--to", to, options.WRITTEN)
-    check_choice("--scores", scores, options.SCORES)
+    check_choices(reading, labels)
     if cluster is not None:
         import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
 
-        out = check_folder(source, out)
+        out = check_folder(reading.source, out)
     from spokeshave.model.file import load_model
     from spokeshave.model.label_files import Labelling, choose_columns
 
     found = load_model(model)
-    if probability and found.calibration_ is None:
+    if labels.probability and found.calibration_ is None:
         raise ValueError(f"{model}: the model has no probabilities; leave out --probability")
     how: dict[str, Any] = {
-        "text": text,
-        "format": format,
-        "encoding": encoding,
-        "bad_rows": "skip" if skip_bad_rows else "raise",
-        "to": "jsonl" if as_json else to,
-        "prefix": prefix,
+        **reading.list_parameters(),
+        "to": "jsonl" if as_json else labels.to,
+        "prefix": labels.prefix,
+    }
+    columns: dict[str, Any] = {
+        "scores": labels.scores,
+        "probability": labels.probability,
+        "label_separator": labels.label_separator,
     }
     if cluster is not None and out is not None:
-        how |= {"scores": scores, "probability": probability, "label_separator": label_separator}
-        predict_parts(cluster, found, source, out, how, printer)
-        return
-    columns = choose_columns(found, scores, label_separator, as_probability=probability)
-    predict_file(found, source, out, Labelling(**how, columns=columns), printer)
+        predict_parts(cluster, found, reading.source, out, {**how, **columns}, printer)
+    else:
+        asked = Labelling(**how, columns=choose_columns(found, **columns))
+        predict_file(found, reading.source, out, asked, printer)
+
+
+def check_choices(reading: options.NewOptions, labels: options.LabelOptions) -> None:
+    """Raise if an option is none of its choices."""
+    if reading.format is not None:
+        check_choice("--format", reading.format, options.PREDICTED)
+    if labels.to is not None:
+        check_choice("--to", labels.to, options.WRITTEN)
+    check_choice("--scores", labels.scores, options.SCORES)
 
 
 def predict_file(

@@ -9,6 +9,7 @@ from spokeshave.cli.options import ReadOptions
 from spokeshave.cli.printer import Printer
 from spokeshave.cli.reading import read_documents
 from spokeshave.cli.settings import make_settings
+from spokeshave.utils.formatting import write_terms
 
 if TYPE_CHECKING:
     from spokeshave.jobs.dataset import Dataset
@@ -92,7 +93,7 @@ def _show(
         [
             [
                 collection.row_names[k],
-                " ".join(str(collection.feature_names[j]) for j in ranking.list_ranked(k)[:top]),
+                write_terms(str(collection.feature_names[j]) for j in ranking.list_ranked(k)[:top]),
             ]
             for k in rows
         ],

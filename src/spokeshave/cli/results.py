@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from spokeshave.cli.chart import choose_glyphs, draw_chart
 from spokeshave.cli.printer import Printer
+from spokeshave.utils.formatting import name_measure, write_terms
 
 if TYPE_CHECKING:
     from spokeshave.jobs.fit import JobResult
@@ -151,8 +152,6 @@ def show_trials(record: RunRecord, printer: Printer) -> None:
 
 def show_curve(record: RunRecord, printer: Printer) -> None:
     """Draw the curve from which the cut was chosen, in characters."""
-    from spokeshave.utils.formatting import name_measure
-
     choice, cuts = record.choice, record.cuts
     if choice is None or cuts is None:
         return
@@ -202,7 +201,7 @@ def show_words(record: RunRecord, printer: Printer) -> None:
         return
     printer.say()
     rows = [
-        [words.name, " ".join(word.name for word in words.positive[:N_WORDS])]
+        [words.name, write_terms(word.name for word in words.positive[:N_WORDS])]
         for words in record.words[:N_CLASSES]
     ]
     printer.tabulate(["class", f"strongest {record.data.unit}"], rows, n_left=2)

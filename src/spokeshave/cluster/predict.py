@@ -104,7 +104,7 @@ def predict_on_cluster(
         bad_rows=bad_rows,
         to=to,
         prefix=prefix,
-        columns=choose_columns(found, scores, label_separator, as_probability=probability),
+        columns=choose_columns(found, scores, label_separator, probability=probability),
     )
     folder = check_target(out)
     list_workers(client)  # raises if there are none

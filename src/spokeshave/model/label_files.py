@@ -152,9 +152,9 @@ def label_file(
 def choose_columns(
     model: Model,
     scores: str = "none",
-    separator: str | None = None,
+    label_separator: str | None = None,
     *,
-    as_probability: bool = False,
+    probability: bool = False,
 ) -> PredictedColumns:
     """Return the columns to predict; raise if the model has no probabilities.
 
@@ -163,12 +163,12 @@ def choose_columns(
     if scores not in SCORES:
         listed = ", ".join(map(repr, SCORES))
         raise ValueError(f"scores must be one of {listed}. Got {scores!r} instead.")
-    if as_probability and model.calibration_ is None:
+    if probability and model.calibration_ is None:
         raise ValueError(
             "probability must be False, as the model has no probabilities. Got True instead."
         )
-    scores = "best" if as_probability and scores == "none" else scores
-    return PredictedColumns(scores, as_probability, separator)
+    scores = "best" if probability and scores == "none" else scores
+    return PredictedColumns(scores, probability, label_separator)
 
 
 def predict_columns(model: Model, documents: Any, wanted: PredictedColumns) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 LABELS = {
@@ -38,6 +39,20 @@ def write_share(value: float) -> str:
     ('.871', '1.000')
     """
     return f"{value:.3f}".removeprefix("0")
+
+
+def write_terms(names: Iterable[str]) -> str:
+    """Return a list of terms as text; commas and quotes tell where a term with spaces ends.
+
+    Examples
+    --------
+    >>> write_terms(["oak", "ash"]), write_terms(["oak", "oak tree", " el"])
+    ('oak ash', 'oak, oak tree, " el"')
+    """
+    listed = list(names)
+    if not any(" " in name for name in listed):
+        return " ".join(listed)
+    return ", ".join(name if name == name.strip() else f'"{name}"' for name in listed)
 
 
 def write_size(n_bytes: int) -> str:
