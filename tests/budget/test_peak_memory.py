@@ -28,13 +28,16 @@ model = BudgetedSVC(
 print(model.reduced_.n_documents, model.plan_.n_sampled, model.n_rounds_)
 """
 
-# A row of weights for each of many classes, which are most of the memory.
+# A row of weights for each of many classes, which are most of the memory. Its budget adds to what
+# the libraries hold, which depends on their versions, so that there is always room for the weights.
 JOB = f"""
 import sys
+from spokeshave.budget.memory import measure_resident
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
-found = run_budgeted(Files(sys.argv[1]), Budget({BUDGET}), settings=Settings(C=0.1, n_jobs=1))
-print(found.record.model.n_weights)
+budget = measure_resident() + {180 * MEGABYTE}
+found = run_budgeted(Files(sys.argv[1]), Budget(budget), settings=Settings(C=0.1, n_jobs=1))
+print(found.record.model.n_weights, budget)
 """
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what a process holds")
 
@@ -88,6 +91,6 @@ def test_ngrams_stay_within_the_budget(tmp_path, options):
 @ON_LINUX
 def test_a_job_with_many_classes_stays_within_its_budget(tmp_path):
     texts, labels = make_zipf(12_000, n_words=60_000, length=40, n_classes=250)
-    most, (n_weights,) = watch(JOB, write_csv(tmp_path / "zipf.csv", texts, labels))
+    most, (n_weights, budget) = watch(JOB, write_csv(tmp_path / "zipf.csv", texts, labels))
     assert n_weights > 1_000_000
-    assert 200 * MEGABYTE < most < BUDGET
+    assert budget - 120 * MEGABYTE < most < budget
