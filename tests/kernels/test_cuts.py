@@ -10,6 +10,7 @@ from spokeshave.kernels.cuts import (
     add_column,
     add_squares,
     add_support_vectors,
+    gather_features,
     measure_cuts,
     renormalize,
     score_mask,
@@ -61,6 +62,20 @@ def test_masked_scores(dense, rng, unit):
         score_mask(columns, ORDER, ENDS, w, b, scores)
     expected = [mask(dense, end, unit) @ w + b for end in ENDS]
     np.testing.assert_allclose(scores, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_first_entries_of_each_row_are_those_of_a_cut(dense):
+    rows = take_rows(dense)
+    indptr, indices = rows.indptr.copy(), np.empty_like(rows.indices)
+    data = None if rows.data is None else np.empty_like(rows.data)
+    lengths = np.empty((ENDS.size, N), np.uint32)
+    gather_features(transpose(rows, D), ORDER, ENDS, indptr, indices, data, lengths)
+    for end, length in zip(ENDS, lengths, strict=True):
+        for i in range(N):
+            cells = slice(int(indptr[i]), int(indptr[i]) + int(length[i]))
+            assert indices[cells].tolist() == [j for j in ORDER[:end] if dense[i, j]]
+            if data is not None:
+                np.testing.assert_array_equal(data[cells], dense[i, indices[cells]])
 
 
 @pytest.mark.parametrize("unit", [False, True])

@@ -502,7 +502,7 @@ def _measure_class(
         score_weighted(test, cut, weights, unit, buffers)
     else:
         solutions = retrain_class(fitted, task.k, cut, method, unit, task.seed)
-        cut, weights = collect_weights(fitted, solutions, n_cuts, buffers.by_lane)
+        cut, weights = collect_weights(fitted, solutions, cut.ends, buffers.by_lane)
         score_weighted(test, cut, weights, unit, buffers)
         optima = weights.optima
         if method == "rfe":

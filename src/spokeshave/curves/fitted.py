@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from spokeshave.kernels.cuts import Columns, transpose
 from spokeshave.kernels.descent import rebuild
 from spokeshave.kernels.rows import Rows, make_rows
 from spokeshave.kernels.sorting import order_nonzero
@@ -103,6 +104,11 @@ class FittedClasses:
     def renumbered(self) -> Rows:
         """The documents with the new feature numbers."""
         return self.rows._replace(indices=self.number[self.X.indices])
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The documents of each feature, with the new feature numbers."""
+        return transpose(self.renumbered, self.number.size)
 
     @cached_property
     def frequency(self) -> NDArray[np.intp]:

@@ -8,13 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spokeshave.kernels.cuts import Columns, gather_features
 from spokeshave.kernels.descent import Task, rebuild, score
-from spokeshave.kernels.rows import DROPPED, Rows, drop_features, rescale, set_prior, take_features
+from spokeshave.kernels.rows import Rows, rescale, set_prior, shorten_rows
 from spokeshave.svm.solver import Stop, limit_bias, solve_class
 
 
 class Retrained(NamedTuple):
-    """The optimum at a cut: kept features, their weights, y times alpha, objective and gap."""
+    """The optimum at a cut: kept features, their weights, y times alpha, objective and gap.
+
+    The first of the features are those of the next smaller cut.
+    """
 
     features: NDArray[np.uint32]
     weights: NDArray[np.float64]
@@ -49,7 +53,7 @@ PATHS = {
 
 def retrain(
     rows: Rows,
-    n_features: int,
+    columns: Columns,
     task: Task,
     bias: float,
     order: NDArray[np.uint32],
@@ -62,37 +66,40 @@ def retrain(
 ) -> Iterator[Retrained]:
     """Yield the optimum at each cut, the largest cut first.
 
-    ``order`` holds the features of the class, best first, and ``beta`` is the dual to start from.
-    If ``unit``, documents are scaled to length one at each cut. A prior of the ``rows`` stays the
-    same for the features that are kept.
+    ``rows`` and ``columns`` are the same documents. ``order`` holds the features of the class, best
+    first, and ``beta`` is the dual to start from. If ``unit``, documents are scaled to length one
+    at each cut. A prior of the ``rows`` stays the same for the features that are kept.
     """
-    features = np.arange(n_features, dtype=np.uint32)
-    rank = np.full(n_features, n_features)
-    rank[order] = np.arange(order.size)
-    beta, margins, variance = beta.copy(), np.empty(beta.size), rows.variance
-    for step, end in enumerate(ends[::-1]):
-        kept = rank[features] < end
-        rows, features = _keep(rows, kept, unit, in_place=step > 0), features[kept]
-        if variance is not None:
-            rows = set_prior(rows, variance[features])
-        weights = np.zeros(features.size)
+    beta, margins = beta.copy(), np.empty(beta.size)
+    w = np.empty(columns.indptr.size - 1)
+    kept, lengths = take_ranked(rows, columns, order, ends)
+    for c in reversed(range(ends.size)):
+        features = order[: ends[c]]
+        shorten_rows(*kept[:3], lengths[c])
+        rescale(kept.indptr, kept.data, unit, kept.scale, kept.squared_length)
+        kept = set_prior(kept, rows.variance)
         if not path.warm:
             beta[:] = 0
-        b = rebuild(rows, limit_bias(bias), beta, weights)
-        score(rows, weights, b, margins)
-        b, _, objective, gap = solve_class(rows, task, bias, beta, weights, b, margins, stop, seed)
-        yield Retrained(features, weights, b, beta.copy(), objective, gap)
+        b = rebuild(kept, limit_bias(bias), beta, w)
+        score(kept, w, b, margins)
+        b, _, objective, gap = solve_class(kept, task, bias, beta, w, b, margins, stop, seed)
         if path.rerank:
-            rank[features[np.argsort(-np.abs(weights), kind="stable")]] = np.arange(features.size)
+            features = features[np.argsort(-np.abs(w[features]), kind="stable")]
+            kept, lengths = take_ranked(rows, columns, features, ends[:c])
+            order = features
+        yield Retrained(features, w[features], b, beta.copy(), objective, gap)
 
 
-def _keep(rows: Rows, kept: NDArray[np.bool_], unit: bool, *, in_place: bool) -> Rows:
-    """Return the rows without all other features, in the same arrays or in a copy."""
-    number = np.full(kept.size, DROPPED)
-    number[kept] = np.arange(np.count_nonzero(kept), dtype=np.uint32)
-    if in_place:
-        drop_features(*rows[:3], number, *rows[:3])
-    else:
-        rows = take_features(rows, number)
-    rescale(rows.indptr, rows.data, unit, rows.scale, rows.squared_length)
-    return rows
+def take_ranked(
+    rows: Rows, columns: Columns, order: NDArray[np.uint32], ends: NDArray[np.intp]
+) -> tuple[Rows, NDArray[np.uint32]]:
+    """Return a copy of the rows to shorten, and their length at each cut (cuts x documents).
+
+    The features of a row follow ``order``, so each cut keeps its first ones.
+    """
+    indptr, indices = rows.indptr.copy(), np.empty_like(rows.indices)
+    data = None if rows.data is None else np.empty_like(rows.data)
+    lengths = np.empty((ends.size, rows.scale.size), np.uint32)
+    gather_features(columns, order, ends, indptr, indices, data, lengths)
+    scale, squared_length = rows.scale.copy(), np.empty_like(rows.squared_length)
+    return Rows(indptr, indices, data, scale, squared_length, rows.weight), lengths

@@ -179,7 +179,7 @@ def retrain_class(
         rows = rows._replace(variance=variance[fitted.numbered])
     return retrain(
         rows,
-        fitted.X.shape[1],
+        fitted.columns,
         task,
         dual.problem.bias,
         fitted.number[cut.order],
@@ -193,19 +193,20 @@ def retrain_class(
 
 
 def collect_weights(
-    fitted: FittedClasses, solutions: Iterable[Retrained], n_cuts: int, by_lane: NDArray[np.float64]
+    fitted: FittedClasses,
+    solutions: Iterable[Retrained],
+    ends: NDArray[np.intp],
+    by_lane: NDArray[np.float64],
 ) -> tuple[Cut, Weights]:
     """Return the features and the weights at each cut, given solutions from the largest cut on."""
-    bucket = np.full(by_lane.shape[1], n_cuts)
     by_lane[:] = 0
-    intercepts, optima = np.empty(n_cuts), np.empty((2, n_cuts))
-    for c, found in zip(reversed(range(n_cuts)), solutions, strict=True):
-        bucket[found.features] = c
+    order, intercepts = np.empty(ends[-1], np.uint32), np.empty(ends.size)
+    optima = np.empty((2, ends.size))
+    for c, found in zip(reversed(range(ends.size)), solutions, strict=True):
+        order[: ends[c]] = found.features
         by_lane[c // LANES, found.features, c % LANES] = found.weights
         intercepts[c], optima[:, c] = found.intercept, (found.objective, found.relative_gap)
-    ends = np.cumsum(np.bincount(bucket, minlength=n_cuts)[:n_cuts])
-    order = np.argsort(bucket[fitted.number], kind="stable")[: ends[-1]].astype(np.uint32)
-    return Cut(order, ends), Weights(by_lane, intercepts, optima)
+    return Cut(fitted.numbered[order].astype(np.uint32), ends), Weights(by_lane, intercepts, optima)
 
 
 def fit_at_cut(

@@ -48,6 +48,29 @@ def _fill(indptr, indices, data, free, documents, new_data):
 
 
 @compiled
+def gather_features(columns, order, ends, indptr, indices, data, lengths):
+    """Write the rows of the first ``ends[-1]`` features of ``order``, and their length at each cut.
+
+    Row i begins at ``indptr[i]``. Its features follow ``order``, so a cut keeps the first ones:
+    their number is written into ``lengths`` (cuts x documents).
+    """
+    free = indptr[:-1].copy()
+    first = 0
+    for c in range(ends.size):
+        for q in range(first, ends[c]):
+            j = np.uint64(order[q])
+            for p in range(columns.indptr[j], columns.indptr[j + np.uint64(1)]):
+                i = np.uint64(columns.documents[p])
+                indices[free[i]] = j
+                if data is not None:
+                    data[free[i]] = columns.data[p]
+                free[i] += np.uint64(1)
+        first = ends[c]
+        for i in range(np.uint64(free.size)):
+            lengths[c, i] = free[i] - indptr[i]
+
+
+@compiled
 def add_column(documents, data, start, stop, weight, total):
     """Add ``weight`` times a column to the ``total`` of each of its documents, in place."""
     for p in range(start, stop):

@@ -76,24 +76,6 @@ def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
     return Rows(indptr, None, data, np.ones(n), squared_length, weight)
 
 
-def take_features(rows: Rows, number: NDArray[np.uint32]) -> Rows:
-    """Return a copy with each feature j numbered ``number[j]``, and dropped if it is ``DROPPED``.
-
-    The copy can be changed in place, but for ``weight`` and ``variance``, which are shared.
-    """
-    # Memory that is not written to is not taken.
-    indptr, indices = np.zeros_like(rows.indptr), np.empty_like(rows.indices)
-    data = None if rows.data is None else np.empty_like(rows.data)
-    drop_features(rows.indptr, rows.indices, rows.data, number, indptr, indices, data)
-    return rows._replace(
-        indptr=indptr,
-        indices=indices[: indptr[-1]],
-        data=None if data is None else data[: indptr[-1]],
-        scale=rows.scale.copy(),
-        squared_length=rows.squared_length.copy(),
-    )
-
-
 def set_prior(rows: Rows, variance: NDArray[np.float32] | None) -> Rows:
     """Return rows with the prior variances of the weights; they share all other arrays."""
     if variance is None:
@@ -119,10 +101,15 @@ def find_scale(indptr, data, scale):
 def measure_length(indptr, data, squared_length):
     """Write the squared Euclidean length of each row into ``squared_length``."""
     for i in range(squared_length.size):
-        total = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            total += np.float64(data[p]) * np.float64(data[p])
-        squared_length[i] = total
+        squared_length[i] = _sum_squares(data, indptr[i], indptr[i + 1])
+
+
+@compiled
+def _sum_squares(data, start, stop):
+    total = 0.0
+    for p in range(start, stop):
+        total += np.float64(data[p]) * np.float64(data[p])
+    return total
 
 
 @compiled
@@ -140,14 +127,11 @@ def weigh_lengths(indptr, indices, data, scale, variance, squared_length):
 def rescale(indptr, data, unit, scale, squared_length):
     """Write the squared length of each row; if ``unit``, first change its scale to length one."""
     for i in range(np.uint64(scale.size)):
-        squares = 0.0
-        for p in range(indptr[i], indptr[i + np.uint64(1)]):
-            squares += 1.0 if data is None else np.float64(data[p]) * np.float64(data[p])
-        length = abs(scale[i]) * np.sqrt(squares)
-        if unit and length > 0:
-            scale[i] /= length
-            length = 1.0
-        squared_length[i] = length * length
+        start, stop = indptr[i], indptr[i + np.uint64(1)]
+        squares = np.float64(stop - start) if data is None else _sum_squares(data, start, stop)
+        if unit and squares > 0 and scale[i] != 0:
+            scale[i] = np.copysign(1 / np.sqrt(squares), scale[i])
+        squared_length[i] = scale[i] * scale[i] * squares
 
 
 @compiled
@@ -214,6 +198,19 @@ def drop_features(indptr, indices, data, number, out_indptr, out_indices, out_da
                 out_data[q] = data[p]
             q += np.uint64(out_indices[q] != DROPPED)
         start, out_indptr[i + np.uint64(1)] = stop, q
+
+
+@compiled
+def shorten_rows(indptr, indices, data, length):
+    """Keep the first ``length[i]`` entries of each row i, in place."""
+    start, q = indptr[0], np.uint64(0)
+    for i in range(np.uint64(length.size)):
+        for p in range(start, start + np.uint64(length[i])):
+            indices[q] = indices[p]
+            if data is not None:
+                data[q] = data[p]
+            q += np.uint64(1)
+        start, indptr[i + np.uint64(1)] = indptr[i + np.uint64(1)], q
 
 
 @compiled
