@@ -150,12 +150,21 @@ def test_scores_in_lanes_are_those_of_each_class(rng, has_values):
         np.testing.assert_allclose(margins, expected, rtol=1e-12)
 
 
-def solve(dense, y, weight, costs, tol, bias=1.0, seed=1):
-    rows, n = make_rows(dense, weight), len(y)
-    beta, w, margins = np.zeros(n), np.zeros(dense.shape[1]), np.zeros(n)
+def solve(dense, y, weight, costs, tol, bias=1.0, seed=1, margins=None):
+    rows, n, task = make_rows(dense, weight), len(y), Task(y, *costs)
+    beta, w, is_stale = np.zeros(n), np.zeros(dense.shape[1]), margins is not None
+    margins = margins if is_stale else np.zeros(n)
     b, passes, primal, gap = polish(
-        rows, Task(y, *costs), bias, beta, w, 0.0, margins, tol, 100_000, seed
+        rows, task, bias, beta, w, 0.0, margins, is_stale, tol, 100_000, seed
     )
+    scores = dense @ w + b
+    expected_primal, expected_gap = measure(weight, task, beta, scores)
+    assert primal == pytest.approx(expected_primal, rel=1e-9)
+    assert gap == pytest.approx(expected_gap, rel=1e-3, abs=1e-9 * primal)
+    is_bound = ~np.isclose(margins, scores, atol=1e-9)
+    assert (beta[is_bound] == 0).all()
+    assert (y * margins)[is_bound].min(initial=2) > 1
+    assert (y * (scores - margins))[is_bound].min(initial=1) > 0
     return beta, w, b, passes, primal, gap
 
 
@@ -187,11 +196,35 @@ def test_polish_meets_the_optimality_conditions(costs, seed, n, d):
     assert (gradient[alpha > 0] < slack).all()
 
 
+@LOSSES
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 60), tol=st.sampled_from([1e-1, 1e-2, 1e-4]))
+def test_reported_gaps_are_of_all_documents(costs, seed, n, tol):
+    """Also where the margins of some documents are bounds, or all were stale to begin with."""
+    rng = np.random.default_rng(seed)
+    dense, y, weight = make_problem(rng, n, 4)
+    for margins in (None, rng.normal(size=n) * 5):
+        *_, primal, gap = solve(dense, y, weight, costs, tol, margins=margins)
+        assert gap <= tol * primal
+
+
+def test_margins_that_cannot_matter_are_bounds(rng):
+    dense, y, weight = make_problem(rng, 300, 3)
+    dense += 2 * y[:, None]  # most are far from the margin
+    rows, task = make_rows(dense, weight), Task(y, *HINGE)
+    beta, w, margins, b = np.zeros(300), np.zeros(3), np.zeros(300), 0.0
+    for tol in (1e-2, 1e-9):
+        b, *_ = polish(rows, task, 1.0, beta, w, b, margins, False, tol, 1000, 1)
+    is_exact = np.isclose(margins, dense @ w + b, rtol=1e-12, atol=0)
+    assert 0 < is_exact.sum() < 150
+
+
 def test_polish_stops_where_it_is_told(rng):
     dense, y, weight = make_problem(rng)
     rows, n = make_rows(dense, weight), len(y)
     beta, w, margins = np.zeros(n), np.zeros(dense.shape[1]), np.zeros(n)
-    _, passes, primal, gap = polish(rows, Task(y, *HINGE), 1.0, beta, w, 0.0, margins, 1e-12, 2, 1)
+    task = Task(y, *HINGE)
+    _, passes, primal, gap = polish(rows, task, 1.0, beta, w, 0.0, margins, False, 1e-12, 2, 1)
     assert passes == 2
     assert gap > 1e-12 * primal
 
@@ -344,10 +377,9 @@ def test_a_table_is_solved_like_its_sparse_rows(rng, costs):
     for rows in (make_rows(dense, weight), make_full_rows(dense, weight)):
         beta, w, margins = np.zeros(n), np.zeros(d), np.zeros(n)
         b, _, primal, gap = polish(
-            rows, Task(y, *costs), 1.0, beta, w, 0.0, margins, 1e-12, 100_000, 1
+            rows, Task(y, *costs), 1.0, beta, w, 0.0, margins, False, 1e-12, 100_000, 1
         )
         assert gap <= 1e-12 * primal
-        np.testing.assert_allclose(margins, dense @ w + b)
         np.testing.assert_allclose(w, beta @ dense, atol=1e-9)
         found.append([*w, b])
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)

@@ -134,7 +134,7 @@ def train_here(
     beta, margins = np.zeros((2, block.n_documents))
     b, _, primal, gap = polish(
         *(objective.add_prior(k, block.rows), task, objective.bias, beta, w, 0.0, margins),
-        *(stop.tol, stop.max_passes, seed + k),
+        *(False, stop.tol, stop.max_passes, seed + k),
     )
     return ClassResult(b, primal, gap, 0)
 

@@ -254,7 +254,8 @@ def _solve_block(
             margins_k[:] = margins[:, k]
         left = stop.max_passes - n_sweeps
         b, passes, objective, gap = solve_class(
-            documents, task, bias, beta_k, w, b, margins_k, Stop(stop.tol, left), seed
+            *(documents, task, bias, beta_k, w, b, margins_k, Stop(stop.tol, left), seed),
+            is_stale=n_sweeps > 0,
         )
         rebuild(
             documents, limit_bias(bias), beta_k, w
@@ -306,13 +307,15 @@ def solve_class(
     margins: NDArray[np.float64],
     stop: Stop,
     seed: int,
+    is_stale: bool = False,
 ) -> tuple[float, int, float, float]:
     """Solve one class with ``kernels.descent.polish``, whatever the bias.
 
     A free intercept is found by proximal steps: each step penalises its distance to the previous
     value, until it converges. It moves by ``bias`` times the sum of ``beta``, which is zero at the
-    optimum. Changes ``beta``, ``w`` and ``margins`` in place; returns the intercept, the number of
-    passes, the primal objective and the duality gap.
+    optimum. With ``is_stale``, ``margins`` are scores of other weights. Changes ``beta``, ``w`` and
+    ``margins`` in place; returns the intercept, the number of passes, the primal objective and the
+    duality gap.
     """
     is_free, passes, pull = not isfinite(bias), 0, 0.0
     if is_free:  # the smaller the costs, the larger the steps
@@ -322,9 +325,9 @@ def solve_class(
         margins += pull
         left = stop.max_passes - passes
         b, used, objective, gap = polish(
-            rows, task, bias, beta, w, b + pull, margins, stop.tol, left, seed
+            rows, task, bias, beta, w, b + pull, margins, is_stale, stop.tol, left, seed
         )
-        passes += used
+        passes, is_stale = passes + used, False
         pull = bias * beta.sum() if is_free else 0.0
         if abs(pull) <= MOVE_SHARE * stop.tol or passes >= stop.max_passes:
             return b, passes, objective, gap
