@@ -15,7 +15,12 @@ from sklearn.utils import check_random_state
 
 from spokeshave import DocumentVectorizer, DualLinearSVC, Representation, choose_representation
 from spokeshave.selection import representation
-from spokeshave.selection.representation import EFFORTS, SEARCHED, Trial, make_default
+from spokeshave.selection.representation import (
+    EFFORTS,
+    SEARCHED,
+    Trial,
+    make_default,
+)
 from spokeshave.text.vectorizer import weight_fold
 
 WORDS = ["grey ash", "leaf of ash", "an ash", "bark of an oak", "grey oak", "an oak leaf"]
@@ -130,6 +135,20 @@ def test_the_work_of_a_trial_is_limited(monkeypatch, analyzer, n_documents):
     monkeypatch.setitem(EFFORTS, "normal", replace(EFFORTS["normal"], work=work))
     chosen = choose_representation(texts, y, fixed={"analyzer": analyzer}, random_state=0)
     assert max(trial.n_documents for trial in chosen.trials) == n_documents
+
+
+@pytest.mark.parametrize(("n_allowed", "n_documents"), [(23, 23), (22, 135)])
+def test_characters_are_tried_where_the_work_allows_enough_documents(
+    monkeypatch, n_allowed, n_documents
+):
+    texts, y = make_texts(184)
+    monkeypatch.setattr(representation, "FEWEST_DOCUMENTS", 12)
+    work = (n_allowed + 0.5) * np.mean([len(text) for text in texts]) * 2
+    monkeypatch.setitem(EFFORTS, "normal", replace(EFFORTS["normal"], work=work))
+    found = choose_representation(texts, y, fixed={"weighting": "tfidf"}, random_state=0)
+    analyzers = {trial.representation.analyzer for trial in found.trials}
+    assert analyzers == ({"word", "char_wb", "word+char_wb"} if n_allowed == 23 else {"word"})
+    assert max(trial.n_documents for trial in found.trials) == n_documents
 
 
 def test_what_is_fixed_is_not_searched():

@@ -35,7 +35,9 @@ WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer
     "sublinear": {"weighting": "tfidf", "sublinear_tf": True},
 }
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
+LARGEST_SHARE = 8  # characters within words are tried if the work allows one document in so many
 LETTERS = 6  # of a word and the space after it; a letter begins about one n-gram of characters
+OF_LETTERS = ("char_wb", JOINT)  # analyzers that take ten times as long as words
 OF_UNSPACED = ((1, 2), (1, 3))  # characters of a term, in scripts without spaces between words
 FEW_FOLDS = 3  # of all rounds but the last
 TOLERANCE = 0.01  # relative duality gap of a trial
@@ -258,7 +260,8 @@ def choose_representation(
     default = make_default(given, is_text=is_text)
     if limits is None or (n_folds := _count_folds(y, limits.n_folds)) < 2:
         return default
-    opening = _vary_rows(default, _list_terms(documents, limits, given), limits, given)
+    terms, n_most = _limit_terms(documents, y, _list_terms(documents, limits, given), limits, given)
+    opening = _vary_rows(default, terms, limits, given)
     if len(opening) == len(_vary_svm([default], limits, given)) == 1:
         return default
     rng = check_random_state(random_state)
@@ -273,8 +276,7 @@ def choose_representation(
         n_jobs=n_jobs,
         report=report,
     )
-    has_characters = any(each.analyzer != "word" for each in opening)
-    order = _draw(y, rng)[: _find_limit(documents, y, limits.work, has_characters)]
+    order = _draw(y, rng)[:n_most]
     fewest = min(order.size, FEWEST_DOCUMENTS)
     some, more = (order[: max(order.size // share, fewest)] for share in (9, 3))
     few_folds = min(n_folds, FEW_FOLDS)
@@ -339,6 +341,27 @@ def _draw(y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
         of_class = np.flatnonzero(codes == k)
         place[of_class] = (np.arange(of_class.size) + 0.5) / of_class.size
     return np.asarray(order[np.argsort(place, kind="stable")])
+
+
+def _limit_terms(
+    documents: Any,
+    y: Any,
+    choices: list[dict[str, Any]],
+    limits: Effort,
+    given: dict[str, Any],
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the choices of terms to try, and the number of documents that a trial may have.
+
+    Characters within words are left out of a large collection of many classes: few of its documents
+    could be tried, and its weights would take gigabytes.
+    """
+    has_characters = any(each["analyzer"] != "word" for each in choices)
+    n_most = _find_limit(documents, y, limits.work, has_characters)
+    if n_most >= y.shape[0] // LARGEST_SHARE or "analyzer" in given:
+        return choices, n_most
+    fewer = [each for each in choices if each["analyzer"] not in OF_LETTERS]
+    has_characters = any(each["analyzer"] != "word" for each in fewer)
+    return fewer, _find_limit(documents, y, limits.work, has_characters)
 
 
 def _find_limit(documents: Any, y: Any, work: float, has_characters: bool) -> int:
@@ -413,7 +436,7 @@ def _list_best(trials: list[Trial], n_best: int) -> list[Representation]:
     taken: Counter[Any] = Counter()
     for trial in sorted(trials, key=lambda trial: (-trial.score, trial.n_features)):
         each = trial.representation
-        terms = "characters" if each.analyzer in ("char_wb", JOINT) else each.terms
+        terms = "characters" if each.analyzer in OF_LETTERS else each.terms
         if taken[terms] < -(-n_best // 2) and len(found) < n_best:
             taken[terms] += 1
             found.append(each)
