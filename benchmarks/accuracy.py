@@ -98,7 +98,11 @@ def hold_out(whole: Any) -> tuple[Documents, Documents]:
 def fit_ours(train: Documents, effort: str) -> Fitted:
     """Run the whole job; a model of vectors predicts rows."""
     result = run_job(train, settings=Settings(effort=effort, n_jobs=N_THREADS))
-    return result.model.predict, len(result.content)
+    model, size = result.model, len(result.content)
+    if not model.multilabel_:
+        return model.predict, size
+    names = model.classes_
+    return lambda rows: [tuple(names[row > 0].tolist()) for row in model.predict(rows)], size
 
 
 def fit_pipeline(train: Documents, classifier: Any, **options: Any) -> Fitted:
