@@ -370,10 +370,11 @@ def test_few_documents_will_do():
 
 
 def test_one_label_that_a_document_may_have_can_choose_its_cost():
-    texts = [f"grey ash {word}" for word in "abcdefgh"] + [f"old oak {word}" for word in "abcdefgh"]
+    trees = ["ash"] * 8 + ["oak", "elm"] * 4  # one word tells most: without ties all folds keep it
+    texts = [f"{tree} {word}" for tree, word in zip(trees, "abcdefgh" * 2, strict=True)]
     labels = [("ash",)] * 8 + [()] * 8
     finished = run_job(Texts(texts, labels), settings=Settings(C="auto", n_jobs=1))
-    ash, oak = finished.model.decision_function(["grey ash", "old oak"]).ravel()
+    ash, oak = finished.model.decision_function(["ash", "oak"]).ravel()
     assert oak < 0
     assert ash > oak
 
