@@ -98,10 +98,10 @@ def read_both():
     return TextInput(words, "counts", "l2", True, None, analysis, sublinear_tf=True)
 
 
-def read_columns(*, keep_zeros=False):
+def read_columns(*, keep_zeros=False, **options):
     """Return what reads some columns of vectors."""
     names = ("height", "girth", "leaves", "age", "rings")
-    return VectorInput(N_COLUMNS, np.array([0, 2, 3, 5, 8]), names, keep_zeros)
+    return VectorInput(N_COLUMNS, np.array([0, 2, 3, 5, 8]), names, keep_zeros, **options)
 
 
 def make_models():
@@ -118,6 +118,11 @@ def make_models():
             [False, True], read_words("counts"), weigh, is_calibrated=True, unit=True
         ),
         "vectors": make_model([3, 1, 2], read_columns(), weigh),
+        "counts in vectors": make_model(
+            trees,
+            read_columns(weighting="tfidf", sublinear_tf=True, norm="l2", idf=np.arange(1.0, 6)),
+            weigh,
+        ),
         "shaped texts": make_model(trees, read_words("counts"), shape, is_log=True, norm="l2"),
         "shaped vectors": make_model(
             [0, 1], read_columns(keep_zeros=True), shape, norm="max", is_calibrated=True
@@ -138,6 +143,8 @@ def make_documents(model):
     if isinstance(model.input, TextInput):
         return TEXTS
     X = np.random.default_rng(1).integers(-3, 4, size=(12, N_COLUMNS)).astype(float)
+    if model.input.is_weighted:
+        return abs(X)
     if model.input.keep_zeros:
         X[1, 2] = X[2] = np.nan
     return X

@@ -18,6 +18,7 @@ from spokeshave import (
     NormalSelector,
     ShapedSVC,
     ShavedSVC,
+    TermWeighter,
 )
 
 # Tight enough for the checks that compare two fits to seven digits.
@@ -36,6 +37,9 @@ ESTIMATORS = [
     LocalProbabilityShaper(output="log_odds", zero="bin"),
     LocalProbabilityShaper(cross_fit=True, random_state=0),
     LocalProbabilityShaper(n_neighbors="auto", random_state=0),
+    TermWeighter(),
+    TermWeighter("binary", norm=None),
+    TermWeighter("counts", sublinear_tf=True, norm="l1"),
     BNSScaler(),
     BNSScaler(stretch=False, smallest_rate="1/n"),
     FeatureShaper(),

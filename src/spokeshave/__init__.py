@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from spokeshave.svm.estimator import DualLinearSVC
     from spokeshave.svm.tuning import Tuning, tune_C
     from spokeshave.text.vectorizer import DocumentVectorizer
+    from spokeshave.text.weighting import TermWeighter
 
 _HOMES = {
     "BudgetCurve": "budget.curve",
@@ -64,6 +65,7 @@ _HOMES = {
     "ShavedSVC": "selection.shaved_svc",
     "SparsityCurve": "curves.sparsity",
     "Stability": "curves.stability",
+    "TermWeighter": "text.weighting",
     "Tuning": "svm.tuning",
     "choose_representation": "selection.representation",
     "feature_curve": "curves.feature_curve",
@@ -106,6 +108,7 @@ __all__ = [
     "ShavedSVC",
     "SparsityCurve",
     "Stability",
+    "TermWeighter",
     "Tuning",
     "budget_curve",
     "choose_representation",

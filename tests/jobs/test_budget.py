@@ -90,6 +90,9 @@ def test_the_representation_is_chosen_on_a_sample_that_fits(folder, texts, monke
     settings = replace(SETTINGS, effort="normal", fixed=SETTLED, hold_out=0.2)
     with pytest.raises(ParameterError, match="effort must be quick for vectors"):
         run_budgeted(Files(folder / "trees.svm"), BUDGET, settings=settings)
+    settings = replace(settings, weighting="sublinear")
+    with pytest.raises(ParameterError, match=r"must be counts .* not read whole\. Got 'sub"):
+        run_budgeted(Files(folder / "trees.svm"), BUDGET, settings=settings)
     monkeypatch.setattr(budget, "limit_characters", lambda free, is_text: 24_000)  # of 70,000
     found = run_budgeted(Files(folder / "trees.csv"), BUDGET, settings=settings)
     trials = found.record.trials

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.preprocessing import StandardScaler
 
 from made_up import KINDS, TREES
 from spokeshave import (
@@ -22,6 +22,7 @@ from spokeshave import (
     precision_at_k,
 )
 from spokeshave.corpus import Texts, Vectors
+from spokeshave.errors import ParameterError
 from spokeshave.jobs import fit
 from spokeshave.jobs.dataset import prepare_dataset
 from spokeshave.jobs.fit import Executor, list_steps, make_folds, run_job
@@ -190,13 +191,43 @@ def test_the_same_settings_make_the_same_bytes(finished):
     assert other.record.data.fingerprint == first.record.data.fingerprint
 
 
+@pytest.mark.parametrize("effort", ["quick", "normal"])
+def test_counts_are_weighted_as_those_of_texts(effort):
+    texts = make_texts()
+    counter = DocumentVectorizer(weighting="counts", norm=None)
+    counts = counter.fit_transform(texts.texts)
+    vectors = Vectors(counts, texts.labels, tuple(counter.get_feature_names_out()))
+    settings = replace(
+        SETTINGS,
+        effort=effort,
+        weighting="sublinear",
+        prior="bns",
+        loss="squared_hinge",
+        fixed=("analyzer", "ngram_range", "min_df", "weighting", "prior", "loss"),
+    )
+    of_texts, of_vectors = (run_job(each, settings=settings) for each in (texts, vectors))
+    np.testing.assert_allclose(
+        of_vectors.model.decision_function(counts), of_texts.model.decision_function(texts.texts)
+    )
+    assert of_vectors.model.feature_names_ == of_texts.model.feature_names_
+    assert of_vectors.record.settings["value of a feature"] == "sublinear"
+    scores = [[trial.score for trial in each.record.trials] for each in (of_texts, of_vectors)]
+    assert scores[0] == scores[1]
+
+
+def test_a_dense_table_has_no_counts_to_weigh():
+    settings = replace(SETTINGS, weighting="tfidf")
+    with pytest.raises(ParameterError, match="weighting must be left out for a dense table"):
+        run_job(make_table(), settings=settings)
+
+
 @pytest.mark.parametrize("kind", ["texts", "several labels", "vectors"])
 def test_the_representation_is_the_one_that_the_search_chooses(kind):
     train = make_tagged() if kind == "several labels" else make_texts()
     documents = train.texts
     if kind == "vectors":
         X = DocumentVectorizer(weighting="counts", norm=None).fit_transform(train.texts)
-        train, documents = Vectors(X, train.labels, None), normalize(X)
+        train, documents = Vectors(X, train.labels, None), X
     settings = replace(SETTINGS, effort="normal", loss="squared_hinge", fixed=("loss",))
     watch = Stopwatch()
     record = run_job(train, settings=settings, stopwatch=watch).record

@@ -119,8 +119,9 @@ def test_costs_are_those_of_counting_one_by_one(rng, is_sparse):
         ("labels", "tfidf"),
         ("binary", "binary"),
         ("multilabel", "binary"),
-        ("sparse", "binary"),
-        ("dense", "binary"),
+        ("sparse", "auto"),
+        ("sparse", "tfidf"),
+        ("dense", "auto"),
     ],
 )
 def test_bytes_are_those_of_the_files_that_each_cut_would_make(rng, kind, weighting):
@@ -137,7 +138,7 @@ def test_bytes_are_those_of_the_files_that_each_cut_would_make(rng, kind, weight
         shaved = ShavedSVC(
             svc.set_params(probability=True),
             n_features=replace(curve.best(), cut=curve.cuts[cut]),
-            renormalize=None if dataset.vectorizer is None else False,
+            renormalize=False if dataset.info.is_weighted else None,
             cv=make_folds(dataset.info, settings),
             random_state=0,
         ).fit(dataset.train.X, dataset.train.y)

@@ -23,6 +23,7 @@ from spokeshave import (
     NormalSelector,
     ShapedSVC,
     ShavedSVC,
+    TermWeighter,
     load_model,
     save_model,
 )
@@ -232,6 +233,23 @@ def test_scaled_and_selected_vectors_come_back_as_they_were(kind, steps):
         assert_same(found, model, X[::-1] * 1.1)
 
 
+@pytest.mark.parametrize("norm", ["l2", "l1", None])
+@pytest.mark.parametrize("weighting", ["binary", "counts", "tfidf"])
+@pytest.mark.parametrize("name", TEXT_CLASSIFIERS)
+def test_models_of_counts_come_back_as_they_were(name, weighting, norm):
+    texts, y = make_texts("labels")
+    counter = DocumentVectorizer(weighting="counts", norm=None)
+    X = counter.fit_transform(texts)
+    classifier = TEXT_CLASSIFIERS[name]
+    weighter = TermWeighter(weighting, sublinear_tf=weighting == "tfidf", norm=norm)
+    steps = classifier.steps if isinstance(classifier, Pipeline) else [("svm", classifier)]
+    model = clone(Pipeline([("weigh", weighter), *steps])).fit(X, y)
+    found = take_through(model)
+    for tests in (X, counter.transform(list_tests("labels"))):
+        assert_same(found, model, tests)
+        assert_same(found, model, tests.toarray())
+
+
 def test_selectors_may_stand_before_shaping():
     X, y = make_text()
     model = make_pipeline(SelectKBest(k=9), ShapedSVC(SVM)).fit(X, y)
@@ -403,7 +421,7 @@ CANNOT_BE_SAVED = {
     "vectorizer": (
         lambda: make_pipeline(TfidfVectorizer(), DualLinearSVC()).fit(TREES, KINDS),
         {},
-        "a DocumentVectorizer or a StandardScaler, .* Got a TfidfVectorizer in it instead",
+        "a TermWeighter or a StandardScaler, .* Got a TfidfVectorizer in it instead",
     ),
     "analyzer": (
         lambda: fit_trees(SVM, analyzer=str.split),

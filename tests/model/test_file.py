@@ -46,13 +46,13 @@ MODELS = make_models()
 CONTENTS = {name: pack_model(model) for name, model in MODELS.items()}
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 FIXTURE = Path(__file__).parent / "models" / "version-1.model"
-SECOND, THIRD = (FIXTURE.with_name(f"version-{number}.model") for number in (2, 3))
+SECOND, THIRD, FOURTH = (FIXTURE.with_name(f"version-{n}.model") for n in (2, 3, 4))
 NOT_ONE = "this is not a model file; spokeshave fit writes one"
 NOT_ONE_OR_DAMAGED = "this is not a model file, or it is damaged; spokeshave fit writes one"
 DAMAGED = "the model file is damaged or cut short; fetch or make it again"
 NOT_OURS = "the model file contradicts itself; it was not written by Spokeshave"
 WRONG_VERSION = "the model file is damaged; fetch or make it again"
-NEWER = "newer than this Spokeshave, which reads up to 4; upgrade Spokeshave"
+NEWER = "newer than this Spokeshave, which reads up to 5; upgrade Spokeshave"
 
 
 def find_problem(path, content=None):
@@ -307,6 +307,16 @@ def test_a_file_of_the_first_version_reads_single_words():
 
 def test_a_file_of_the_first_version_is_small():
     assert FIXTURE.stat().st_size < 4_000
+
+
+def test_a_file_of_vectors_of_the_fourth_version_says_what_it_did():
+    """The file was saved from the model of vectors in ``made_models``, which were not weighted."""
+    model, expected = load_model(FOURTH), MODELS["vectors"]
+    documents = make_documents(expected)
+    assert not model.input.is_weighted
+    np.testing.assert_array_equal(
+        model.decision_function(documents), expected.decision_function(documents)
+    )
 
 
 @pytest.mark.parametrize("path", [SECOND, THIRD], ids=["second", "third"])

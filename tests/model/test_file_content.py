@@ -181,6 +181,12 @@ HEADER_LIES = [
     ("vectors", ("input", "n_features"), "9"),
     ("vectors", ("input", "n_features"), None),
     ("vectors", ("input", "keep_zeros"), 0),
+    ("counts in vectors", ("input", "keep_zeros"), True),
+    ("counts in vectors", ("input", "weighting"), "sublinear"),
+    ("counts in vectors", ("input", "weighting"), None),
+    ("counts in vectors", ("input", "sublinear_tf"), 1),
+    ("counts in vectors", ("input", "norm"), "max"),
+    ("vectors", ("input", "weighting"), "tfidf"),  # without frequencies
     ("labels", ("scorer",), None),
     ("labels", ("scorer",), {}),
     ("labels", ("scorer", "kind"), "deep"),

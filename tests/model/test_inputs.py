@@ -277,6 +277,15 @@ def test_repeated_and_unsorted_cells_are_added_up_and_left_as_they_are(X):
     np.testing.assert_array_equal(doubled.data, before)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_vectors_that_hold_no_counts_are_refused(X, make):
+    given = replace(make_columns(), weighting="binary")
+    with pytest.raises(
+        ValueError, match=r"must hold counts, like the .* documents\. Got -3 instead"
+    ):
+        given.read(make(X))
+
+
 def test_zeros_may_be_values_like_others(X):
     X[2, 2] = np.nan
     given = make_columns(keep_zeros=True)

@@ -200,6 +200,33 @@ def test_threads_do_not_change_the_choice():
         assert replace(a, seconds=0) == replace(b, seconds=0)
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_counts_in_vectors_are_weighted_in_each_fold(monkeypatch, most):
+    monkeypatch.setattr(representation, "TOLERANCE", 1e-9)
+    monkeypatch.setattr(representation, "MOST_PASSES", 10_000)
+    texts, y = make_texts()
+    counts = DocumentVectorizer(weighting="counts", norm=None).fit_transform(texts)
+    counts.data = counts.data.clip(max=most)
+    counts.resize(60, 4 * counts.shape[1])  # most are zeros, as in longer texts
+    chosen = choose_representation(counts, y, fixed={"loss": "squared_hinge"}, random_state=3)
+    rng = check_random_state(3)
+    seed = rng.randint(2**31)
+    order = representation._draw(y, rng)
+    X, y = counts[order], y[order]
+    found = {trial.representation.weighting for trial in chosen.trials}
+    assert found == {"counts", "tfidf"} | ({"binary", "sublinear"} if most > 1 else set())
+    for trial in chosen.trials[::4]:
+        scores = []
+        splits = StratifiedKFold(len(trial.scores), shuffle=True, random_state=seed)
+        for train, test in splits.split(y, y):
+            weighter = trial.representation.make_weighter().fit(X[train])
+            svm = trial.representation.make_svm(DualLinearSVC(tol=1e-9, random_state=0))
+            svm.fit(weighter.transform(X[train]), y[train])
+            predicted = svm.predict(weighter.transform(X[test]))
+            scores.append(f1_score(y[test], predicted, average="macro"))
+        np.testing.assert_allclose(trial.scores, scores)
+
+
 @pytest.mark.parametrize("kind", ["sparse", "dense", "several labels"])
 def test_vectors_have_no_terms_to_choose(kind):
     texts, y = make_texts()

@@ -17,7 +17,8 @@ from spokeshave.text.alphabet import encode_bytes
 from spokeshave.text.analyzers import Analysis
 from spokeshave.text.term_index import TermTable, hash_terms
 from spokeshave.text.terms import KnownTerms, TokenRows, scan_terms
-from spokeshave.text.vectorizer import DocumentVectorizer, dampen, make_analysis
+from spokeshave.text.vectorizer import DocumentVectorizer, make_analysis
+from spokeshave.text.weighting import dampen
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

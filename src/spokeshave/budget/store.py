@@ -11,7 +11,7 @@ from scipy import sparse
 
 from spokeshave.budget.row_batches import Batch
 from spokeshave.kernels.rows import count_features, drop_features, keep_rows
-from spokeshave.text.vectorizer import dampen
+from spokeshave.text.weighting import dampen
 
 PIECE = 1 << 20  # cells that are multiplied at a time
 

@@ -27,8 +27,8 @@ from spokeshave.text.vectorizer import (
     DocumentVectorizer,
     check_vectorizer,
     count_words,
-    weight_counts,
 )
+from spokeshave.text.weighting import weight_counts
 
 CELLS = 4_000_000  # nonzeros of a block, about
 

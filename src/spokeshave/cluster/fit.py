@@ -39,7 +39,13 @@ from spokeshave.cluster.evaluate import (
 from spokeshave.cluster.executor import DaskExecutor, join_dataset, measure_whole
 from spokeshave.cluster.fit_reduced import OVER, Source, find_worker_memory, run_reduced
 from spokeshave.cluster.parts import Kind, Parts, Reading, Side, open_parts
-from spokeshave.jobs.budget import account_for_budget, make_budgeted, make_recipe, pack_budgeted
+from spokeshave.jobs.budget import (
+    account_for_budget,
+    make_budgeted,
+    make_recipe,
+    pack_budgeted,
+    refuse_weighting,
+)
 from spokeshave.jobs.dataset import DatasetInfo, check_kinds, list_names
 from spokeshave.jobs.fit import (
     CHOOSING,
@@ -155,6 +161,7 @@ def fit_on_cluster(
     train = open_parts(client, parts, **columns, **options)
     for guess in train.guesses:
         say(f"{train.name}: {guess}")
+    refuse_weighting(settings, is_text=train.kind.is_text)
     given_test = None if test is None else open_parts(client, test, **columns, **options)
     held_out = None
     if given_test is None and settings.hold_out:
@@ -320,6 +327,7 @@ class _Job:
             is_multilabel=self.train.kind.is_multilabel,
             fingerprint=str(total.fingerprint),
             is_text=self.train.kind.is_text,
+            is_weighted=self.train.kind.is_text,
         )
         has_values = _have_values(self.train, self.recipe)
         n_bytes = measure_whole(info, n_nonzeros, has_values=has_values)

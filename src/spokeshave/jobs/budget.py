@@ -111,6 +111,7 @@ def run_budgeted(
         open_stream(files.paths, **files.options) as supply,
         _open_test(files, supply, settings) as (test, name),
     ):
+        refuse_weighting(settings, is_text=supply.is_text)
         if test is not None:
             _check_test(test, supply, settings)
         for guess in supply.guesses:
@@ -152,6 +153,15 @@ def _search_sample(stream: BatchReader, budget: Budget, settings: Settings) -> R
     sample = sample_texts(stream.read_batches(), n_characters, settings.seed)
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         return process.submit(search_representation, sample.to_documents(), settings).result()
+
+
+def refuse_weighting(settings: Settings, *, is_text: bool) -> None:
+    """Raise if vectors that are not read whole are to be weighted."""
+    if not is_text and (found := settings.find_weighting(is_text=False)) != "counts":
+        raise ParameterError(
+            "weighting",
+            f"must be counts for vectors that are not read whole. Got {found!r} instead.",
+        )
 
 
 def make_recipe(settings: Settings, vectorizer: DocumentVectorizer | None) -> DocumentVectorizer:
@@ -319,7 +329,8 @@ def account_for_budget(
 
 
 def _describe(svc: BudgetedSVC, settings: Settings, where: str) -> dict[str, str]:
-    found = describe_settings(settings, make_svc(svc.estimator, None, None))
+    estimator = make_svc(svc.estimator, None, None)
+    found = describe_settings(settings, estimator, is_text=svc.is_text_)
     gap = float((svc.duality_gap_ / svc.objective_).max())
     how = f"{where}, {svc.n_rounds_} rounds at most" if svc.n_rounds_ else "in memory"
     return {

@@ -23,6 +23,7 @@ from spokeshave.corpus.documents import (
     take_documents,
 )
 from spokeshave.text.vectorizer import DocumentVectorizer
+from spokeshave.text.weighting import TermWeighter
 from spokeshave.utils.validation import check_documents
 
 OTHER_KIND = "The test documents must be texts or vectors, like the training documents."
@@ -62,6 +63,8 @@ class DatasetInfo:
         A digest of the documents and their labels.
     is_text : bool
         Whether documents are texts.
+    is_weighted : bool
+        Whether rows are weighted counts of terms, which texts give or vectors hold.
     """
 
     names: list[str]
@@ -71,6 +74,7 @@ class DatasetInfo:
     is_multilabel: bool
     fingerprint: str
     is_text: bool = False
+    is_weighted: bool = False
 
     @property
     def row_names(self) -> list[str]:
@@ -116,8 +120,8 @@ class Dataset:
         Names of the columns.
     vectorizer : DocumentVectorizer or None
         The vectorizer of texts.
-    scaler : StandardScaler or None
-        The scaler of the columns of a dense table.
+    scaler : StandardScaler, TermWeighter or None
+        The scaler of the columns of a dense table, or the weighter of counts in vectors.
     fingerprint : str
         A digest of the training documents and their labels.
     """
@@ -128,7 +132,7 @@ class Dataset:
     counts: list[int]
     feature_names: NDArray[Any]
     vectorizer: DocumentVectorizer | None
-    scaler: StandardScaler | None
+    scaler: StandardScaler | TermWeighter | None
     fingerprint: str
 
     @property
@@ -142,6 +146,7 @@ class Dataset:
             is_multilabel=self.is_multilabel,
             fingerprint=self.fingerprint,
             is_text=self.vectorizer is not None,
+            is_weighted=self.vectorizer is not None or isinstance(self.scaler, TermWeighter),
         )
 
     @cached_property
@@ -178,6 +183,7 @@ def prepare_dataset(
     test: Documents | None,
     vectorizer: DocumentVectorizer,
     *,
+    weighter: TermWeighter | None = None,
     hold_out: float = 0.0,
     keep_values: bool = False,
     seed: int | None = None,
@@ -189,8 +195,10 @@ def prepare_dataset(
     train, test : Texts or Vectors
         The documents; ``test`` may be None.
     vectorizer : DocumentVectorizer
-        The vectorizer of texts. Sparse vectors are scaled to length one, and the columns of dense
-        tables to mean zero and variance one.
+        The vectorizer of texts.
+    weighter : TermWeighter, optional
+        The weighter of vectors that hold counts of terms. By default sparse vectors are scaled to
+        length one, and the columns of dense tables to mean zero and variance one.
     hold_out : float, default=0.0
         The share of the training documents to test on, without test documents.
     keep_values : bool, default=False
@@ -220,7 +228,7 @@ def prepare_dataset(
         labels = check_labels(train)
     counts = Counter(name for label in labels for name in set(list_classes(label)))
     given, given_test = _read_given(train), None if test is None else _read_given(test)
-    rows = _make_rows(train, given, given_test, vectorizer, keep_values)
+    rows = _make_rows(train, given, given_test, vectorizer, weighter, keep_values)
     y = make_targets(labels, names)
     return Dataset(
         train=Part(given, rows.X, y),
@@ -362,7 +370,7 @@ class _Rows:
     X_test: Any
     feature_names: NDArray[Any]
     vectorizer: DocumentVectorizer | None = None
-    scaler: StandardScaler | None = None
+    scaler: StandardScaler | TermWeighter | None = None
 
 
 def _make_rows(
@@ -370,6 +378,7 @@ def _make_rows(
     given: Any,
     given_test: Any,
     vectorizer: DocumentVectorizer,
+    weighter: TermWeighter | None,
     keep_values: bool,
 ) -> _Rows:
     if isinstance(train, Texts):
@@ -386,7 +395,11 @@ def _make_rows(
     names = np.array(train.feature_names or range(n_features)).astype(str).astype(object)
     if keep_values:
         return _Rows(given, given_test, names)
-    X, scaler = scale_vectors(given)
+    scaler: StandardScaler | TermWeighter | None = weighter
+    if weighter is None:
+        X, scaler = scale_vectors(given)
+    else:
+        X = weighter.fit_transform(given)
     if given_test is None:
         return _Rows(X, None, names, None, scaler)
     X_test = normalize(given_test) if scaler is None else scaler.transform(given_test)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -30,6 +31,7 @@ from spokeshave.curves.feature_curve import (
 )
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.stability import Stability, stability
+from spokeshave.errors import ParameterError
 from spokeshave.jobs.dataset import (
     Dataset,
     DatasetInfo,
@@ -73,7 +75,6 @@ from spokeshave.model.model import Model
 from spokeshave.ranking.criteria import Ranking, rank_features
 from spokeshave.selection.representation import (
     SEARCHED,
-    WEIGHTINGS,
     Representation,
     choose_representation,
 )
@@ -82,6 +83,7 @@ from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.svm.solver import count_blocks
 from spokeshave.svm.tuning import PAPER_CS, choose_best, score_fold
 from spokeshave.text.vectorizer import DocumentVectorizer
+from spokeshave.text.weighting import WEIGHTINGS, TermWeighter, are_counts
 from spokeshave.utils.timing import Stopwatch
 from spokeshave.utils.validation import binarize
 
@@ -246,7 +248,7 @@ def search_representation(
     """Choose the representation and the SVM by cross-validation on documents."""
     is_text, labels = isinstance(documents, Texts), check_labels(documents)
     return choose_representation(
-        documents.texts if isinstance(documents, Texts) else scale_vectors(documents.X)[0],
+        _prepare_search(documents, settings),
         make_targets(labels, list_names(labels)),
         effort=settings.effort,
         fixed=_list_fixed(settings, is_text=is_text),
@@ -256,6 +258,15 @@ def search_representation(
         random_state=settings.seed,
         report=report or (lambda share: None),
     )
+
+
+def _prepare_search(documents: Documents, settings: Settings) -> Any:
+    """Return texts, counts as they are, or other vectors as the job scales them."""
+    if isinstance(documents, Texts):
+        return documents.texts
+    if make_weighter(settings, documents) is not None or are_counts(documents.X):
+        return documents.X
+    return scale_vectors(documents.X)[0]
 
 
 def _list_fixed(settings: Settings, *, is_text: bool) -> dict[str, Any]:
@@ -331,8 +342,14 @@ def run_steps(
 
 def make_dataset(train: Documents, test: Documents | None, settings: Settings) -> Dataset:
     """Turn documents into rows and targets."""
-    vectorizer = make_vectorizer(settings)
-    return prepare_dataset(train, test, vectorizer, hold_out=settings.hold_out, seed=settings.seed)
+    return prepare_dataset(
+        train,
+        test,
+        make_vectorizer(settings),
+        weighter=make_weighter(settings, train),
+        hold_out=settings.hold_out,
+        seed=settings.seed,
+    )
 
 
 def make_vectorizer(settings: Settings) -> DocumentVectorizer:
@@ -346,8 +363,24 @@ def make_vectorizer(settings: Settings) -> DocumentVectorizer:
         stop_words=settings.stop_words,
         strip_markup=settings.strip_markup,
         n_jobs=settings.n_jobs,
-        **WEIGHTINGS[settings.weighting],
+        **WEIGHTINGS[settings.find_weighting(is_text=True)],
     )
+
+
+def make_weighter(settings: Settings, documents: Documents) -> TermWeighter | None:
+    """Return the weighter of vectors; None for texts and for vectors that keep their values."""
+    if isinstance(documents, Texts):
+        return None
+    weighting = settings.find_weighting(is_text=False)
+    if weighting == "counts":
+        return None
+    if not sparse.issparse(documents.X):
+        raise ParameterError(
+            "weighting",
+            "must be left out for a dense table; it weighs the terms of texts, or counts in sparse "
+            f"vectors. Got {weighting!r} instead.",
+        )
+    return TermWeighter(**WEIGHTINGS[weighting])
 
 
 def make_folds(info: DatasetInfo, settings: Settings) -> Folds:
@@ -569,11 +602,11 @@ def _measure_final(
 def _find_renormalize(info: DatasetInfo) -> bool | None:
     """Return whether the final model scales documents to length one after the cut.
 
-    It does for vectors, which come in any length. Texts keep the length that all of their words
-    give them: scores of classes that keep other words are then in the same unit, and models are
-    more accurate.
+    It does for vectors, which come in any length. Texts and counts keep the length that all of
+    their words give them: scores of classes that keep other words are then in the same unit, and
+    models are more accurate.
     """
-    return False if info.is_text else None
+    return False if info.is_weighted else None
 
 
 def train_blocks(
@@ -648,7 +681,7 @@ def pack_classifier(dataset: Dataset, classifier: Any, provenance: dict[str, Any
     if isinstance(model.input, VectorInput):
         names = tuple(dataset.feature_names[model.input.features].tolist())
         model = replace(model, input=replace(model.input, names=names))
-    return pack_model(model, "single" if dataset.vectorizer is None else "byte")
+    return pack_model(model, "byte" if dataset.info.is_weighted else "single")
 
 
 def summarize_run(

@@ -54,8 +54,9 @@ class Settings:
         Whether terms are words or characters.
     ngram_range : tuple of two int
         Smallest and largest number of words or characters of a term.
-    weighting : {"binary", "counts", "tfidf", "sublinear"}
-        Value of a term in a document; "sublinear" is tf-idf with the logarithm of counts.
+    weighting : {"binary", "counts", "tfidf", "sublinear", "auto"}
+        Value of a term in a document; "sublinear" is tf-idf with the logarithm of counts. "auto"
+        for "sublinear" with texts and "counts" with vectors, which leaves their values as they are.
     min_df, max_df : int or float
         Smallest and largest document frequency of a term.
     max_features : int or None
@@ -92,7 +93,7 @@ class Settings:
     n_folds: int = 5
     analyzer: str = "word"
     ngram_range: tuple[int, int] = (1, 1)
-    weighting: str = "sublinear"
+    weighting: str = "auto"
     min_df: float = 2
     max_df: float = 1.0
     max_features: int | None = None
@@ -114,6 +115,18 @@ class Settings:
         if self.prior != "auto":
             return self.prior
         return "bns" if is_text else None
+
+    def find_weighting(self, *, is_text: bool) -> str:
+        """Return the weighting of texts, or of vectors.
+
+        Examples
+        --------
+        >>> Settings().find_weighting(is_text=True), Settings().find_weighting(is_text=False)
+        ('sublinear', 'counts')
+        """
+        if self.weighting != "auto":
+            return self.weighting
+        return "sublinear" if is_text else "counts"
 
 
 @dataclass(frozen=True)

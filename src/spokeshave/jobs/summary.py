@@ -103,7 +103,7 @@ def summarize_cuts(
     """Return the cost of each cut, given the number of features that each class keeps.
 
     Bytes are estimated from the model file of the chosen cut, in proportion to weights and
-    features. A file of texts lists every word, as they are normalised over all of them.
+    features. A file of texts or counts lists every word, as they are normalised over all of them.
     """
     first_cut = find_first_cuts(ranking, kept)
     n_cuts = kept.shape[1]
@@ -111,7 +111,7 @@ def summarize_cuts(
     n_features, n_weights = np.cumsum(per_cut), kept.sum(axis=0)
     sizes = measure_arrays(content)
     n_bytes = np.full(n_cuts, float(len(content)))
-    of_features = OF_FEATURES if dataset.vectorizer is None else ()
+    of_features = () if dataset.info.is_weighted else OF_FEATURES
     for arrays, count in ((OF_WEIGHTS, n_weights), (of_features, n_features)):
         share = count / max(count[chosen], 1) - 1
         n_bytes += sum(max(sizes[name] - FIXED, 0) for name in arrays) * share
@@ -404,11 +404,12 @@ def describe_settings(
         if svc.prior is not None
         else "none",
     }
+    weighting = settings.find_weighting(is_text=is_text)
     if not is_text:
-        return found
+        return found if weighting == "counts" else found | {"value of a feature": weighting}
     return found | {
         "terms": describe_terms(settings.analyzer, settings.ngram_range, settings.min_df),
-        "value of a term": settings.weighting,
+        "value of a term": weighting,
         "fewest documents of a term": f"{settings.min_df:g}",
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from spokeshave.selection.shaved_svc import ShavedSVC
 from spokeshave.shaping.shaped_svc import ShapedSVC
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.text.vectorizer import DocumentVectorizer, make_analysis
+from spokeshave.text.weighting import TermWeighter
 
 CLASSIFIERS = (
     *(ShavedSVC, ShapedSVC, DualLinearSVC),
@@ -59,6 +61,7 @@ class _Stages(NamedTuple):
     """A pipeline: its first step, the columns it passes to the classifier, and the classifier."""
 
     vectorizer: DocumentVectorizer | None
+    weighter: TermWeighter | None
     scaler: StandardScaler | None
     columns: NDArray[np.intp]
     n_columns: int
@@ -67,22 +70,26 @@ class _Stages(NamedTuple):
     @property
     def needs_every_word(self) -> bool:
         """Whether documents are normalised over words that the classifier may ignore."""
-        return self.vectorizer is not None and self.vectorizer.norm is not None
+        weighter = self.vectorizer or self.weighter
+        return weighter is not None and weighter.norm is not None
 
 
 def _split_pipeline(model: Any) -> _Stages:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     *before, classifier = [step for step in steps if step not in (None, "passthrough")]
-    vectorizer = scaler = None
+    vectorizer = weighter = scaler = None
     if before and isinstance(before[0], DocumentVectorizer):
         vectorizer, *before = before
+    elif before and isinstance(before[0], TermWeighter):
+        weighter, *before = before
     elif before and isinstance(before[0], StandardScaler):
         scaler, *before = before
     for step in before:
         if not isinstance(step, SelectorMixin):
             raise ValueError(
-                "model must be a pipeline of a DocumentVectorizer or a StandardScaler, feature "
-                f"selectors and a linear classifier. Got a {type(step).__name__} in it instead."
+                "model must be a pipeline of a DocumentVectorizer, a TermWeighter or a "
+                "StandardScaler, feature selectors and a linear classifier. "
+                f"Got a {type(step).__name__} in it instead."
             )
     for step in (*before, classifier):
         check_is_fitted(step)
@@ -96,10 +103,12 @@ def _split_pipeline(model: Any) -> _Stages:
         n_columns = len(vectorizer.vocabulary_)
     else:
         n_columns = (*before, classifier)[0].n_features_in_
+    if weighter is not None:
+        check_is_fitted(weighter, "n_features_in_")
     columns = np.arange(n_columns)
     for step in before:
         columns = columns[step.get_support()]
-    return _Stages(vectorizer, scaler, columns, n_columns, classifier)
+    return _Stages(vectorizer, weighter, scaler, columns, n_columns, classifier)
 
 
 def _name_classes(classifier: Any, classes: Sequence[Any] | None) -> NDArray[Any]:
@@ -219,14 +228,23 @@ def _export_input(
     stages: _Stages, known: NDArray[np.intp], scorer: SparseScorer | ShapedScorer
 ) -> TextInput | VectorInput:
     vectorizer, classifier = stages.vectorizer, stages.classifier
+    is_unit = isinstance(scorer, SparseScorer) and scorer.unit
     if vectorizer is None:
         names = getattr(classifier, "feature_names_in_", None)
         of_classifier = np.searchsorted(stages.columns, known)
         labels = known if names is None else np.asarray(names)[of_classifier]
         is_dense = isinstance(classifier, ShapedSVC) and not classifier.is_sparse_
         keep_zeros = is_dense and not getattr(classifier.shaper_, "zero_is_fixed_", False)
-        return VectorInput(stages.n_columns, known, tuple(map(str, labels)), keep_zeros)
-    is_unit = isinstance(scorer, SparseScorer) and scorer.unit
+        found = VectorInput(stages.n_columns, known, tuple(map(str, labels)), keep_zeros)
+        if (weighter := stages.weighter) is None:
+            return found
+        return replace(
+            found,
+            weighting=weighter.weighting,
+            sublinear_tf=bool(weighter.sublinear_tf),
+            norm=None if is_unit else weighter.norm,
+            idf=weighter.idf_[known] if weighter.weighting == "tfidf" else None,
+        )
     is_tfidf = vectorizer.weighting == "tfidf"
     require_names(vectorizer)
     return TextInput(

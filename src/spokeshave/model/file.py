@@ -38,7 +38,9 @@ def list_versions() -> dict[str, str]:
 
 
 FORMAT = "spokeshave model"
-VERSION = 4  # 1 had single words only, 2 had arrays that were not compressed, 3 had no steps
+# 1 had single words only, 2 had arrays that were not compressed, 3 had no steps, and 4 no weighted
+# vectors.
+VERSION = 5
 FIRST_OPTIONS = {
     "sublinear_tf": False,
     "analyzer": "word",
@@ -48,6 +50,7 @@ FIRST_OPTIONS = {
     "stop_words": [],
     "unspaced": None,
 }  # of texts in files of version 1
+AS_GIVEN = {"weighting": "counts", "sublinear_tf": False, "norm": None}  # vectors before version 5
 LONGEST_HEADER = 1 << 26
 LARGEST, LARGEST_RATIO = 1 << 22, 100  # bytes of arrays: this many, or these for a byte of the file
 MOST_SHARED = 32  # bytes that a name has from the name before, on average
@@ -79,8 +82,8 @@ def save_model(
     model : estimator, pipeline or Model
         A `ShavedSVC`, a `ShapedSVC`, a `DualLinearSVC`, or scikit-learn's `LinearSVC`,
         `LogisticRegression`, `SGDClassifier` or `Perceptron`, alone or at the end of a pipeline
-        that begins with a `DocumentVectorizer` or a `StandardScaler` and may select features; or
-        a result of `load_model`.
+        that begins with a `DocumentVectorizer`, a `TermWeighter` or a `StandardScaler` and may
+        select features; or a result of `load_model`.
     path : str or Path
         The file.
     classes : sequence, optional
@@ -336,16 +339,22 @@ def describe_model(model: Model) -> tuple[Header, Arrays]:
     return header, arrays
 
 
-def _describe_text(given: Any, arrays: Arrays) -> Header:
+def _describe_weighting(given: Any, arrays: Arrays) -> Header:
     if given.idf is not None:
         levels, codes = np.unique(given.idf, return_inverse=True)
         arrays["idf"], arrays["idf_levels"] = _shrink(codes), levels
     return {
-        "kind": "text",
         "weighting": given.weighting,
         "norm": given.norm,
-        "strip_markup": given.strip_markup,
         "sublinear_tf": given.sublinear_tf,
+    }
+
+
+def _describe_text(given: Any, arrays: Arrays) -> Header:
+    return {
+        "kind": "text",
+        **_describe_weighting(given, arrays),
+        "strip_markup": given.strip_markup,
         "analyzer": given.analysis.analyzer,
         "ngram_range": list(given.analysis.ngram_range),
         "lowercase": given.analysis.lowercase,
@@ -357,7 +366,12 @@ def _describe_text(given: Any, arrays: Arrays) -> Header:
 
 def _describe_vectors(given: Any, arrays: Arrays) -> Header:
     arrays["features"] = given.features.astype(np.int64)
-    return {"kind": "vectors", "n_features": given.n_features, "keep_zeros": given.keep_zeros}
+    return {
+        "kind": "vectors",
+        **_describe_weighting(given, arrays),
+        "n_features": given.n_features,
+        "keep_zeros": given.keep_zeros,
+    }
 
 
 def _describe_sparse(scorer: Any, arrays: Arrays) -> Header:
@@ -462,13 +476,8 @@ def _restore_input(header: Header, arrays: Arrays, version: int) -> TextInput | 
     if header["kind"] == "text":
         if version == 1:
             header = {**header, **FIRST_OPTIONS}
-        _require(header["weighting"] in ("binary", "counts", "tfidf"))
-        _require(header["norm"] in ("l2", "l1", None) and type(header["strip_markup"]) is bool)
-        idf = None
-        if header["weighting"] == "tfidf":
-            idf = _read_idf(arrays, version)
-            _require(idf.shape == (len(names),) and idf.dtype == np.float64)
-        _require(type(header["sublinear_tf"]) is bool)
+        idf = _restore_weighting(header, arrays, version, len(names))
+        _require(type(header["strip_markup"]) is bool)
         analysis = _restore_analysis(header)
         _check_terms(names, analysis)
         return TextInput(
@@ -486,7 +495,33 @@ def _restore_input(header: Header, arrays: Arrays, version: int) -> TextInput | 
     _require(type(n_features) is int and n_features > 0)
     _require(((features >= 0) & (features < n_features)).all())  # first: differences may overflow
     _require((np.diff(features) > 0).all())
-    return VectorInput(n_features, features, tuple(names), header["keep_zeros"])
+    if version < 5:
+        header = {**header, **AS_GIVEN}
+    given = VectorInput(
+        n_features,
+        features,
+        tuple(names),
+        header["keep_zeros"],
+        header["weighting"],
+        header["sublinear_tf"],
+        header["norm"],
+        _restore_weighting(header, arrays, version, len(names)),
+    )
+    _require(not (given.keep_zeros and given.is_weighted))
+    return given
+
+
+def _restore_weighting(
+    header: Header, arrays: Arrays, version: int, n_known: int
+) -> NDArray[Any] | None:
+    """Return the inverse document frequencies, if there are any."""
+    _require(header["weighting"] in ("binary", "counts", "tfidf"))
+    _require(header["norm"] in ("l2", "l1", None) and type(header["sublinear_tf"]) is bool)
+    if header["weighting"] != "tfidf":
+        return None
+    idf = _read_idf(arrays, version)
+    _require(idf.shape == (n_known,) and idf.dtype == np.float64)
+    return idf
 
 
 def _restore_analysis(header: Header) -> Analysis:

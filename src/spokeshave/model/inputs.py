@@ -117,19 +117,9 @@ class TextInput:
 
     def _weigh(self, indptr: NDArray[Any], words: NDArray[Any], counts: NDArray[Any]) -> Rows:
         """Return rows with the values of their words."""
-        if self.weighting == "binary":
-            if self.norm is None:
-                return Rows(indptr, words, None)
-            values = np.ones(len(words))
-        else:
-            values = counts.astype(float)
-            if self.sublinear_tf:
-                values = np.log(values) + 1
-            if self.idf is not None:
-                values *= self.idf[words]
-        if self.norm is not None:
-            values /= np.repeat(measure_rows(indptr, values, self.norm), np.diff(indptr))
-        return Rows(indptr, words, values)
+        if self.weighting == "binary" and self.norm is None:
+            return Rows(indptr, words, None)
+        return Rows(indptr, words, weigh(self, indptr, words, counts))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -163,12 +153,29 @@ class VectorInput:
         Their names.
     keep_zeros : bool
         Whether zeros are stored like other values, as for a dense table with shaped features.
+    weighting : {"binary", "counts", "tfidf"}
+        The value of a feature, as of a term in `TextInput`; "counts" leaves values as they are.
+    sublinear_tf : bool
+        Whether counts are replaced by 1 + ln(count).
+    norm : {"l2", "l1"} or None
+        The norm by which vectors are normalised, over all columns of the model.
+    idf : ndarray of shape (n_known,) or None
+        Inverse document frequencies, for "tfidf".
     """
 
     n_features: int
     features: NDArray[np.int64]
     names: tuple[str, ...]
     keep_zeros: bool
+    weighting: str = "counts"
+    sublinear_tf: bool = False
+    norm: str | None = None
+    idf: NDArray[np.float64] | None = None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether values are not used as they are."""
+        return (self.weighting, self.sublinear_tf, self.norm) != ("counts", False, None)
 
     def split(self, documents: Any) -> Iterator[Any]:
         """Yield the documents in batches."""
@@ -191,7 +198,15 @@ class VectorInput:
     def read(self, documents: Any) -> Rows:
         """Return documents as rows of the known features."""
         is_sparse = hasattr(documents, "tocsr")
-        return self._read_sparse(documents) if is_sparse else self._read_dense(documents)
+        found = self._read_sparse(documents) if is_sparse else self._read_dense(documents)
+        if not self.is_weighted or found.values is None:
+            return found
+        if (found.values < 0).any():
+            raise ValueError(
+                "documents must hold counts, like the training documents. "
+                f"Got {found.values.min():g} instead."
+            )
+        return found._replace(values=weigh(self, found.indptr, found.features, found.values))
 
     def _read_dense(self, X: NDArray[np.float64]) -> Rows:
         known = X[:, self.features]
@@ -209,6 +224,26 @@ class VectorInput:
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[is_known]
         counts = np.bincount(rows, minlength=X.shape[0])
         return Rows(_accumulate(counts), numbers[is_known], X.data[is_known].astype(float))
+
+
+def weigh(
+    given: TextInput | VectorInput,
+    indptr: NDArray[Any],
+    features: NDArray[Any],
+    counts: NDArray[Any],
+) -> NDArray[np.float64]:
+    """Return the values of features, from their counts."""
+    if given.weighting == "binary":
+        values = np.ones(len(features))
+    else:
+        values = counts.astype(float)
+        if given.sublinear_tf:
+            values = np.log(values) + 1
+        if given.idf is not None:
+            values *= given.idf[features]
+    if given.norm is not None:
+        values /= np.repeat(measure_rows(indptr, values, given.norm), np.diff(indptr))
+    return values
 
 
 def measure_rows(

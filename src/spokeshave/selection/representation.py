@@ -26,19 +26,15 @@ from spokeshave.metrics import count_order, mean_known, measure
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.text.analyzers import JOINT, is_unspaced
 from spokeshave.text.vectorizer import DocumentVectorizer, weight_fold
+from spokeshave.text.weighting import WEIGHTINGS, TermWeighter, are_counts
 from spokeshave.utils.validation import binarize, check_documents, check_targets, list_documents
 
-WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer
-    "binary": {"weighting": "binary", "sublinear_tf": False},
-    "counts": {"weighting": "counts", "sublinear_tf": False},
-    "tfidf": {"weighting": "tfidf", "sublinear_tf": False},
-    "sublinear": {"weighting": "tfidf", "sublinear_tf": True},
-}
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
 LARGEST_SHARE = 8  # characters within words are tried if the work allows one document in so many
 LETTERS = 6  # of a word and the space after it; a letter begins about one n-gram of characters
 OF_LETTERS = ("char_wb", JOINT)  # analyzers that take ten times as long as words
 OF_UNSPACED = ((1, 2), (1, 3))  # characters of a term, in scripts without spaces between words
+OF_ONES = ("counts", "tfidf")  # weightings that differ for vectors of zeros and ones
 FEW_FOLDS = 3  # of all rounds but the last
 TOLERANCE = 0.01  # relative duality gap of a trial
 MOST_PASSES = 100  # of a trial
@@ -54,7 +50,8 @@ class Representation:
     analyzer, ngram_range, min_df
         Parameters of `DocumentVectorizer`. Vectors do not use them.
     weighting : {"binary", "counts", "tfidf", "sublinear"}
-        The value of a term in a document; "sublinear" is tf-idf with ``sublinear_tf=True``.
+        The value of a term in a document; "sublinear" is tf-idf with ``sublinear_tf=True``. Vectors
+        that do not hold counts have "counts", which leaves their values as they are.
     prior_strength : float
         The strength of the prior by Bi-Normal Separation; 0 for no prior.
     loss : {"hinge", "squared_hinge"}
@@ -95,6 +92,16 @@ class Representation:
             **WEIGHTINGS[self.weighting],
         )
         return vectorizer
+
+    def make_weighter(self) -> TermWeighter:
+        """Return a weighter of counts for this representation.
+
+        Examples
+        --------
+        >>> Representation(weighting="counts").make_weighter()
+        TermWeighter(weighting='counts')
+        """
+        return TermWeighter(**WEIGHTINGS[self.weighting])
 
     def make_svm(self, like: DualLinearSVC | None = None) -> DualLinearSVC:
         """Return an SVM of this representation; other parameters are those of ``like``."""
@@ -219,7 +226,8 @@ def choose_representation(
     Parameters
     ----------
     documents : sequence of str, or {array-like, sparse matrix} of shape (n_documents, n_features)
-        Texts; or vectors, for which only the prior, the loss and C are chosen.
+        Texts; or vectors, for which only the prior, the loss and C are chosen, and the weighting of
+        their values if they are sparse and hold counts.
     y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
         Targets.
     effort : {"quick", "normal", "thorough"}, default="normal"
@@ -257,11 +265,14 @@ def choose_representation(
     is_text = isinstance(documents, list)
     if not is_text and documents.nnz > np.prod(documents.shape) / 2:
         given = {"prior_strength": 0.0, **given}  # the prior is of features that documents lack
+    has_counts = not is_text and are_counts(documents)
+    if not is_text and not has_counts:
+        given = {"weighting": "counts", **given}
     default = make_default(given, is_text=is_text)
     if limits is None or (n_folds := _count_folds(y, limits.n_folds)) < 2:
         return default
     terms, n_most = _limit_terms(documents, y, _list_terms(documents, limits, given), limits, given)
-    opening = _vary_rows(default, terms, limits, given)
+    opening = _vary_rows(default, terms, _list_weightings(documents, limits, given), limits, given)
     if len(opening) == len(_vary_svm([default], limits, given)) == 1:
         return default
     rng = check_random_state(random_state)
@@ -272,6 +283,7 @@ def choose_representation(
         y,
         vectorizer=vectorizer or DocumentVectorizer(n_jobs=n_jobs),
         svm=svm,
+        has_counts=has_counts or (not is_text and given["weighting"] != "counts"),
         seed=rng.randint(2**31),
         n_jobs=n_jobs,
         report=report,
@@ -290,7 +302,9 @@ def choose_representation(
 
 def make_default(given: dict[str, Any], *, is_text: bool) -> Representation:
     """Return the representation without a search, with the attributes that are given."""
-    default = Representation(prior_strength=Representation.prior_strength if is_text else 0.0)
+    default = Representation()
+    if not is_text:
+        default = replace(default, weighting="counts", prior_strength=0.0)
     if "ngram_range" not in given and (ranges := NORMAL.ngrams.get(given.get("analyzer"))):
         default = replace(default, ngram_range=ranges[0])
     return replace(default, **given)
@@ -378,18 +392,27 @@ def _find_limit(documents: Any, y: Any, work: float, has_characters: bool) -> in
 def _vary_rows(
     default: Representation,
     choices: list[dict[str, Any]],
+    weightings: Sequence[str],
     limits: Effort,
     given: dict[str, Any],
 ) -> list[Representation]:
     """Return a candidate for each choice of terms, weighting and prior."""
     strengths = [given["prior_strength"]] if "prior_strength" in given else limits.strengths
-    weightings = [given["weighting"]] if "weighting" in given else limits.weightings
-    if not choices:
-        return [replace(default, prior_strength=strength) for strength in strengths]
     return [
         replace(default, **terms, weighting=weighting, prior_strength=strength)
-        for terms, weighting, strength in product(choices, weightings, strengths)
+        for terms, weighting, strength in product(choices or [{}], weightings, strengths)
     ]
+
+
+def _list_weightings(documents: Any, limits: Effort, given: dict[str, Any]) -> Sequence[str]:
+    """Return the weightings to try."""
+    if "weighting" in given:
+        return [given["weighting"]]
+    if isinstance(documents, list):
+        return limits.weightings
+    if documents.data.max(initial=0) <= 1:
+        return OF_ONES
+    return [*limits.weightings, "counts"]
 
 
 def _list_terms(documents: Any, limits: Effort, given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -472,11 +495,13 @@ class _Search:
         y: Any,
         vectorizer: DocumentVectorizer,
         svm: DualLinearSVC,
+        has_counts: bool,
         seed: int,
         n_jobs: int | None,
         report: Callable[[float], None],
     ) -> None:
         self.documents, self.y = documents, y
+        self.has_counts = has_counts  # of terms, which vectors are weighted from
         self.vectorizer, self.svm = vectorizer, svm
         self.seed, self.n_jobs, self.report = seed, n_jobs, report
         self._share_done = 0.0
@@ -557,6 +582,9 @@ class _Search:
             X_train, X_test = weight_fold(vectorizer, counts, train, test)
         else:
             X_train, X_test = counts[train], counts[test]
+            if self.has_counts:
+                weighter = group[0].make_weighter().fit(X_train)
+                X_train, X_test = weighter.transform(X_train), weighter.transform(X_test)
         if not X_train.shape[1]:
             return [(0.0, 0, perf_counter() - start)] * len(group)
         found = []

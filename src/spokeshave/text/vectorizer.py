@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.kernels.tokens import count_kept, sort_rows
 from spokeshave.text.analyzers import JOINT, Analysis, Analyzer, Stripper, check_analysis
 from spokeshave.text.preprocess import split_chunks
 from spokeshave.text.terms import Chunks, KnownTerms, TermCollector, make_collector
+from spokeshave.text.weighting import check_weighting, compute_idf, weight_counts
 
 
 def check_limits(min_df: Any, max_df: Any) -> None:
@@ -341,19 +341,6 @@ def count_words(vectorizer: DocumentVectorizer, raw_documents: Iterable[str]) ->
     return _assemble(chunks, n_terms, vectorizer.n_jobs)
 
 
-def weight_counts(vectorizer: DocumentVectorizer, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Turn counts of terms into the weighted and normalised matrix, in place."""
-    if vectorizer.weighting == "binary":
-        counts.data[:] = 1
-    elif vectorizer.sublinear_tf:
-        dampen(counts.data)
-    if vectorizer.weighting == "tfidf":
-        counts.data *= vectorizer.idf_[counts.indices]
-    if vectorizer.norm is None or not counts.shape[1]:
-        return counts
-    return normalize(counts, norm=vectorizer.norm, copy=False)
-
-
 def weight_fold(
     vectorizer: DocumentVectorizer,
     counts: sparse.csr_matrix,
@@ -376,17 +363,6 @@ def weight_fold(
         fitted.idf_ = compute_idf(frequency[kept], train.size)
     of_train, of_test = (weight_counts(fitted, part[:, kept]) for part in (counts[train], of_test))
     return of_train, of_test
-
-
-def compute_idf(frequency: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
-    """Return inverse document frequencies, smoothed as if one more document had every term."""
-    return np.log((1 + n_documents) / (1.0 + frequency)) + 1
-
-
-def dampen(counts: NDArray[Any]) -> None:
-    """Replace counts by 1 + ln(count), in place."""
-    np.log(counts, counts)
-    counts += 1
 
 
 def set_vocabulary(
@@ -413,13 +389,7 @@ def list_stop_words(vectorizer: DocumentVectorizer) -> frozenset[str]:
 
 def check_vectorizer(vectorizer: DocumentVectorizer) -> None:
     """Raise if a parameter of a vectorizer is invalid."""
-    if vectorizer.weighting not in ("binary", "counts", "tfidf"):
-        raise ValueError(
-            "weighting must be 'binary', 'counts' or 'tfidf'. "
-            f"Got {vectorizer.weighting!r} instead."
-        )
-    if vectorizer.norm not in ("l2", "l1", None):
-        raise ValueError(f"norm must be 'l2', 'l1' or None. Got {vectorizer.norm!r} instead.")
+    check_weighting(vectorizer)
     check_analysis(vectorizer)
     check_limits(vectorizer.min_df, vectorizer.max_df)
     most: Any = vectorizer.max_features
