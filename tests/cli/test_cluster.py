@@ -24,6 +24,7 @@ from spokeshave.cli.progress import Steps
 from spokeshave.cluster import client as client_module
 from spokeshave.cluster import connect
 from spokeshave.jobs.record import read_record
+from spokeshave.report.page import bundle_javascript
 
 QUICK = ("--cuts", "0.1,0.5,1")
 EDGES = (0, 100, 100, 240)  # of the rows of a table, for its parts
@@ -61,6 +62,7 @@ def call(client, monkeypatch, capsys, tmp_path):
 
     monkeypatch.setattr("spokeshave.cluster.connect", find)
     monkeypatch.setitem(sys.modules, "vl_convert", None)  # drawing charts takes long
+    bundle_javascript.cache_clear()
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, address="tcp://host:8786"):

@@ -272,6 +272,8 @@ def _prepare_search(documents: Documents, settings: Settings) -> Any:
 def _list_fixed(settings: Settings, *, is_text: bool) -> dict[str, Any]:
     """Return the part of the representation that the settings fix."""
     fixed = {name: getattr(settings, name) for name in SEARCHED if name in settings.fixed}
+    if "weighting" in fixed:
+        fixed["weighting"] = settings.find_weighting(is_text=is_text)
     if {"prior", "prior_strength"} & set(settings.fixed):
         has_prior = settings.find_prior(is_text=is_text) is not None
         fixed["prior_strength"] = settings.prior_strength if has_prior else 0.0
