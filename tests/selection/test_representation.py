@@ -127,14 +127,37 @@ def test_rounds_grow_and_shrink(monkeypatch):
     assert sizes.count(180) == limits.n_kept[1]
 
 
-@pytest.mark.parametrize(("analyzer", "n_documents"), [("word", 120), ("char_wb", 20)])
-def test_the_work_of_a_trial_is_limited(monkeypatch, analyzer, n_documents):
+@pytest.mark.parametrize(
+    ("analyzer", "n_documents", "n_folds"), [("word", 120, 3), ("char_wb", 20, 1)]
+)
+def test_where_the_work_is_limited_the_last_round_has_all_documents_in_fewer_folds(
+    monkeypatch, analyzer, n_documents, n_folds
+):
     texts, y = ["grey ash leaves"] * 90 + ["old oak, leaves"] * 90, np.repeat(["ash", "oak"], 90)
     work = 120 * (15 / 6) * 2  # documents, words of fifteen letters, and classes
     monkeypatch.setattr(representation, "FEWEST_DOCUMENTS", 12)
     monkeypatch.setitem(EFFORTS, "normal", replace(EFFORTS["normal"], work=work))
     chosen = choose_representation(texts, y, fixed={"analyzer": analyzer}, random_state=0)
-    assert max(trial.n_documents for trial in chosen.trials) == n_documents
+    last = [trial for trial in chosen.trials if trial.n_documents == 180]
+    assert max(trial.n_documents for trial in chosen.trials if trial not in last) == n_documents
+    assert {len(trial.scores) for trial in last} == {n_folds}
+    assert np.isnan([trial.error for trial in last]).all() == (n_folds == 1)
+    best = max(last, key=lambda trial: trial.score)
+    assert chosen == best.representation
+
+
+def test_finalists_are_the_best_of_each_choice_of_terms_and_the_default_svm_for_it():
+    def make_trial(min_df, C, score):
+        return Trial(Representation(min_df=min_df, C=C, prior_strength=0.0), 9, 9, (score,), 0.0)
+
+    second = [make_trial(1, 0.1, 0.6), make_trial(2, 0.3, 0.8), make_trial(2, 3.0, 0.7)]
+    second += [make_trial(3, 0.1, 0.5), make_trial(4, 0.1, 0.4)]
+    third = [make_trial(2, 0.3, 0.8), make_trial(2, 3.0, 0.9)]
+    default = Representation(C=1.0, prior_strength=0.5)
+    found = representation._list_finalists(second, third, default)
+    best = [replace(each.representation) for each in (second[2], second[0], second[3])]
+    assert found == best + [replace(default, min_df=min_df) for min_df in (2, 1, 3)]
+    assert representation._list_finalists(second[:1], second[:1], best[1]) == best[1:2]
 
 
 @pytest.mark.parametrize(("n_allowed", "n_documents"), [(23, 23), (22, 135)])
@@ -148,7 +171,8 @@ def test_characters_are_tried_where_the_work_allows_enough_documents(
     found = choose_representation(texts, y, fixed={"weighting": "tfidf"}, random_state=0)
     analyzers = {trial.representation.analyzer for trial in found.trials}
     assert analyzers == ({"word", "char_wb", "word+char_wb"} if n_allowed == 23 else {"word"})
-    assert max(trial.n_documents for trial in found.trials) == n_documents
+    sizes = {trial.n_documents for trial in found.trials}
+    assert max(sizes - {184}) == n_documents
 
 
 def test_what_is_fixed_is_not_searched():

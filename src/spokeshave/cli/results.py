@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -140,7 +141,7 @@ def show_trials(record: RunRecord, printer: Printer) -> None:
             trial.loss,
             f"{trial.C:g}",
             f"{trial.score:.3f}",
-            f"{trial.error:.3f}",
+            f"{trial.error:.3f}" if isfinite(trial.error) else "",
         ]
         for trial in sorted(last, key=lambda trial: -trial.score)[:N_TRIALS]
     ]

@@ -10,7 +10,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import islice, product
 from time import perf_counter
 from typing import Any
 
@@ -31,6 +31,7 @@ from spokeshave.utils.validation import binarize, check_documents, check_targets
 
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
 LARGEST_SHARE = 8  # characters within words are tried if the work allows one document in so many
+N_FINALISTS = 3  # choices of terms in the final round
 LETTERS = 6  # of a word and the space after it; a letter begins about one n-gram of characters
 OF_LETTERS = ("char_wb", JOINT)  # analyzers that take ten times as long as words
 OF_UNSPACED = ((1, 2), (1, 3))  # characters of a term, in scripts without spaces between words
@@ -145,7 +146,7 @@ class Trial:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean."""
+        """The standard error of the mean; NaN for one fold."""
         return _find_error(np.array(self.scores))
 
 
@@ -154,7 +155,10 @@ class Effort:
     """The values that a search tries, and how much it computes.
 
     The first round tries all terms, weightings and strengths at the default loss and C; the second
-    tries losses and Cs for the best of them; the last compares the best again, on more documents.
+    tries losses and Cs for the best of them; the third compares the best again, on more documents.
+    If the work allows it less than all documents, a final round has all of them, in fewer folds:
+    the more documents there are, the more terms are worth having. It compares the best of each
+    choice of terms, and the default SVM for the same terms, as few documents tell little of C.
 
     Attributes
     ----------
@@ -165,11 +169,12 @@ class Effort:
     Cs : dict of str to tuple
         The values of C to try for each loss.
     n_kept : tuple of int
-        How many trials go on to the second and to the last round.
+        How many trials go on to the second and to the third round.
     n_folds : int
-        Number of folds of the last round; the others have three.
+        Number of folds of the third round; the first two have three.
     work : float
-        Largest product of documents, terms of a document and classes of a trial.
+        Largest product of documents, terms of a document and classes of a trial. The folds of the
+        final round are as many as take the work of the third, and at least one.
     """
 
     ngrams: dict[Any, list[tuple[int, int]]]
@@ -218,10 +223,11 @@ def choose_representation(
 ) -> Representation:
     """Choose the representation of texts, and the SVM, by cross-validation.
 
-    Representations are compared in three rounds on more and more documents, up to all of them if
-    the work allows, as in successive halving. The score is the macro-F1 of predicted labels, or the
-    mean of the best F1 of each class for multilabel targets. The best of the last round is chosen,
-    or one with fewer features that loses at most one standard error of the difference.
+    Representations are compared in rounds on more and more documents, up to all of them if the work
+    allows, as in successive halving. The score is the macro-F1 of predicted labels, or the mean of
+    the best F1 of each class for multilabel targets. The best of the last round is chosen, or one
+    with fewer features that loses at most one standard error of the difference. If the work does
+    not allow all documents, the last round has all of them in fewer folds, and its best is chosen.
 
     Parameters
     ----------
@@ -271,7 +277,7 @@ def choose_representation(
     default = make_default(given, is_text=is_text)
     if limits is None or (n_folds := _count_folds(y, limits.n_folds)) < 2:
         return default
-    terms, n_most = _limit_terms(documents, y, _list_terms(documents, limits, given), limits, given)
+    terms = _limit_terms(documents, y, _list_terms(documents, limits, given), limits, given)
     opening = _vary_rows(default, terms, _list_weightings(documents, limits, given), limits, given)
     if len(opening) == len(_vary_svm([default], limits, given)) == 1:
         return default
@@ -288,16 +294,26 @@ def choose_representation(
         n_jobs=n_jobs,
         report=report,
     )
-    order = _draw(y, rng)[:n_most]
+    drawn = _draw(y, rng)
+    order = drawn[: _find_limit(documents, y, terms, limits.work)]
     fewest = min(order.size, FEWEST_DOCUMENTS)
     some, more = (order[: max(order.size // share, fewest)] for share in (9, 3))
     few_folds = min(n_folds, FEW_FOLDS)
     first = search.compare(some, opening, few_folds, 0.3)
     best = _list_best(first, limits.n_kept[0])
-    second = search.compare(more, _vary_svm(best, limits, given), few_folds, 0.6)
-    last = search.compare(order, _list_best(second, limits.n_kept[1]), n_folds, 1.0)
-    trials = dict.fromkeys([*first, *second, *last])  # few documents make rounds alike
-    return replace(_choose(last), trials=tuple(trials))
+    second = search.compare(more, _vary_svm(best, limits, given), few_folds, 0.5)
+    third = search.compare(order, _list_best(second, limits.n_kept[1]), n_folds, 0.7)
+    trials = dict.fromkeys([*first, *second, *third])  # few documents make rounds alike
+    if order.size == drawn.size:
+        chosen = _choose(third)
+    else:
+        finalists = _list_finalists(second, third, default)
+        n_tried = max(1, n_folds * order.size // drawn.size)
+        last = search.compare(drawn, finalists, n_folds, 1.0, n_tried=n_tried)
+        trials |= dict.fromkeys(last)
+        chosen = max(last, key=lambda trial: trial.score).representation
+    report(1.0)
+    return replace(chosen, trials=tuple(trials))
 
 
 def make_default(given: dict[str, Any], *, is_text: bool) -> Representation:
@@ -363,26 +379,23 @@ def _limit_terms(
     choices: list[dict[str, Any]],
     limits: Effort,
     given: dict[str, Any],
-) -> tuple[list[dict[str, Any]], int]:
-    """Return the choices of terms to try, and the number of documents that a trial may have.
+) -> list[dict[str, Any]]:
+    """Return the choices of terms to try.
 
     Characters within words are left out of a large collection of many classes: few of its documents
     could be tried, and its weights would take gigabytes.
     """
-    has_characters = any(each["analyzer"] != "word" for each in choices)
-    n_most = _find_limit(documents, y, limits.work, has_characters)
+    n_most = _find_limit(documents, y, choices, limits.work)
     if n_most >= y.shape[0] // LARGEST_SHARE or "analyzer" in given:
-        return choices, n_most
-    fewer = [each for each in choices if each["analyzer"] not in OF_LETTERS]
-    has_characters = any(each["analyzer"] != "word" for each in fewer)
-    return fewer, _find_limit(documents, y, limits.work, has_characters)
+        return choices
+    return [each for each in choices if each["analyzer"] not in OF_LETTERS]
 
 
-def _find_limit(documents: Any, y: Any, work: float, has_characters: bool) -> int:
-    """Return the number of documents that a trial may have."""
+def _find_limit(documents: Any, y: Any, choices: list[dict[str, Any]], work: float) -> int:
+    """Return the number of documents that a trial of any choice of terms may have."""
     is_text = isinstance(documents, list)
     n_terms: float = sum(map(len, documents)) if is_text else documents.nnz
-    if is_text and not has_characters:
+    if is_text and all(each["analyzer"] == "word" for each in choices):
         n_terms /= LETTERS
     n_classes = y.shape[1] if y.ndim == 2 else np.unique(y).size
     per_document = max(n_terms / y.shape[0], 1) * n_classes
@@ -466,6 +479,23 @@ def _list_best(trials: list[Trial], n_best: int) -> list[Representation]:
     return found
 
 
+def _list_finalists(
+    second: list[Trial], third: list[Trial], default: Representation
+) -> list[Representation]:
+    """Return the best representations of the best choices of terms, and theirs with a default SVM.
+
+    Choices are compared by the second round, and their representations by the third if it had them.
+    """
+    rounds: list[dict[Any, Trial]] = [{}, {}]
+    for best, trials in zip(rounds, (second, third), strict=True):
+        for trial in sorted(trials, key=lambda trial: -trial.score):
+            best.setdefault(trial.representation.terms, trial)
+    of_terms, again = rounds
+    found = [again.get(terms, of_terms[terms]).representation for terms in of_terms][:N_FINALISTS]
+    like_default = {name: getattr(default, name) for name in ("prior_strength", "loss", "C")}
+    return list(dict.fromkeys([*found, *(replace(each, **like_default) for each in found)]))
+
+
 def _choose(trials: list[Trial]) -> Representation:
     """Return the best representation, or the one with fewest features of those as good as it.
 
@@ -482,8 +512,8 @@ def _choose(trials: list[Trial]) -> Representation:
 
 
 def _find_error(values: NDArray[np.float64]) -> float:
-    """Return the standard error of a mean."""
-    return float(np.std(values, ddof=1) / np.sqrt(values.size))
+    """Return the standard error of a mean; NaN for one value."""
+    return float(np.std(values, ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan
 
 
 class _Search:
@@ -513,27 +543,34 @@ class _Search:
         candidates: list[Representation],
         n_folds: int,
         share_after: float,
+        n_tried: int | None = None,
     ) -> list[Trial]:
         """Return a trial of each candidate on some documents.
 
-        ``share_after`` is the share of the search that is done after it.
+        ``share_after`` is the share of the search that is done after it, and ``n_tried`` the number
+        of folds that are tried if it is not all.
         """
         n, by_terms = documents.size, defaultdict(list)
+        n_tried = n_tried or n_folds
         for each in candidates:
             if (n, n_folds, each) not in self._known:
                 by_terms[each.analyzer, each.ngram_range].append(each)
         step = (share_after - self._share_done) / max(len(by_terms), 1)
         for number, group in enumerate(by_terms.values(), 1):
-            for trial in self._try(documents, n_folds, group):
+            for trial in self._try(documents, n_folds, n_tried, group):
                 self._known[n, n_folds, trial.representation] = trial
             self.report(self._share_done + number * step)
         self._share_done = share_after
         return [self._known[n, n_folds, each] for each in candidates]
 
     def _try(
-        self, documents: NDArray[np.intp], n_folds: int, group: list[Representation]
+        self,
+        documents: NDArray[np.intp],
+        n_folds: int,
+        n_tried: int,
+        group: list[Representation],
     ) -> Iterator[Trial]:
-        """Try representations of the same n-grams."""
+        """Try representations of the same n-grams on the first folds."""
         counts, y = self._count(documents, group), self.y[documents]
         by_rows = defaultdict(list)
         for each in group:
@@ -542,14 +579,14 @@ class _Search:
         splitter = kind(n_folds, shuffle=True, random_state=self.seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # rare classes, and the loose tolerance
-            folds = list(splitter.split(np.zeros(documents.size), y))
+            folds = list(islice(splitter.split(np.zeros(documents.size), y), n_tried))
             n_jobs = 1 if sparse.issparse(counts) and counts.nnz < FEW_NONZEROS else self.n_jobs
             found = Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
                 delayed(self._measure)(counts, y, *fold, alike)
                 for alike, fold in product(by_rows.values(), folds)
             )
         for number, alike in enumerate(by_rows.values()):
-            of_folds = found[number * n_folds : (number + 1) * n_folds]
+            of_folds = found[number * n_tried : (number + 1) * n_tried]
             for each, of_trial in zip(alike, zip(*of_folds, strict=True), strict=True):
                 scores, n_features, seconds = zip(*of_trial, strict=True)
                 features = round(np.mean(n_features))
