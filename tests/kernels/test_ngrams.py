@@ -14,11 +14,13 @@ from spokeshave.kernels.ngrams import (
     count_ngrams,
     empty_ngrams,
     expand_rows,
+    extend_ngrams,
     find_ngrams,
     hash_ngrams,
     index_ngrams,
     mark_beginnings,
     spell_ngrams,
+    tally_ngrams,
 )
 
 N_SYMBOLS = 5
@@ -67,6 +69,45 @@ def test_ngrams_are_slices(sequences, limits, keeps_short):
     for sequence, row, row_counts in rows:
         expected = Counter(slide(sequence, *limits, keeps_short=keeps_short))
         assert [names[g] for g in row] == list(expected)  # in order of occurrence
+        assert row_counts == list(expected.values())
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEQUENCES)
+def test_ngrams_grow_by_a_symbol(sequences):
+    indptr, symbols = pack(sequences)
+    grams, names = symbols, [(symbol,) for symbol in range(N_SYMBOLS)]
+    begin, end = 0, N_SYMBOLS
+    for length in (2, 3, 4):
+        grams, prefixes, lasts = extend_ngrams(
+            indptr, symbols, grams, length, begin, end, N_SYMBOLS
+        )
+        names += [(*names[g], s) for g, s in zip(prefixes.tolist(), lasts.tolist(), strict=True)]
+        begin, end = end, len(names)
+        assert len(set(names)) == end
+        for sequence, row in zip(sequences, unpack(indptr, grams), strict=True):
+            expected = slide(sequence, length, length, keeps_short=False)
+            assert [names[g] for g in row if g >= 0] == expected
+            assert row[len(expected) :] == [-1] * (len(row) - len(expected))
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEQUENCES, st.integers(0, 3))
+def test_ngrams_of_all_lengths_are_counted(sequences, n_lengths):
+    indptr, symbols = pack(sequences)
+    grams = np.array([symbols + k * N_SYMBOLS for k in range(n_lengths)], np.int32)
+    grams = grams.reshape(n_lengths, symbols.size)
+    grams[grams % N_SYMBOLS == N_SYMBOLS - 1] = -1
+    rows, found, counts = tally_ngrams(indptr, grams, n_lengths * N_SYMBOLS)
+    pairs = zip(sequences, unpack(rows, found), unpack(rows, counts), strict=True)
+    for sequence, row, row_counts in pairs:
+        expected = Counter(
+            symbol + k * N_SYMBOLS
+            for k in range(n_lengths)
+            for symbol in sequence
+            if symbol < N_SYMBOLS - 1
+        )
+        assert row == list(expected)
         assert row_counts == list(expected.values())
 
 

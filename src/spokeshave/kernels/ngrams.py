@@ -107,6 +107,67 @@ def find_ngrams(indptr, sequence, min_n, max_n, keeps_short, ngrams, numbers):
 
 
 @compiled
+def extend_ngrams(indptr, sequence, grams, length, begin, end, n_symbols):
+    """Return the n-gram of this length at each position of the sequences, and all of them.
+
+    ``grams`` has the n-gram of one symbol less at each position, and those are numbered from
+    ``begin`` up to ``end``. The longer ones are numbered from ``end`` on, by what they begin with.
+    Returns ``grams, prefixes, symbols``; a position too near to the end of a sequence has -1.
+
+    Positions are grouped by what the n-gram begins with. A group has few distinct symbols, so an
+    array of all symbols numbers them, and no hash table is needed.
+    """
+    starts = np.zeros(end - begin + 1, np.int64)
+    for i in range(indptr.size - 1):
+        for p in range(indptr[i], indptr[i + 1] - length + 1):
+            starts[grams[p] - begin + 1] += 1
+    starts = np.cumsum(starts)
+    order = np.empty(starts[-1], np.int64)
+    last = np.empty(order.size, np.int32)
+    place = starts[:-1].copy()
+    for i in range(indptr.size - 1):
+        for p in range(indptr[i], indptr[i + 1] - length + 1):
+            at = place[grams[p] - begin]
+            place[grams[p] - begin] = at + 1
+            order[at], last[at] = p, sequence[p + length - 1]
+    longer = np.full(sequence.size, _EMPTY)
+    number = np.full(n_symbols, _EMPTY)
+    prefixes, symbols = np.empty(order.size, np.int32), np.empty(order.size, np.int32)
+    size = np.int64(0)
+    for group in range(end - begin):
+        first = size
+        for q in range(starts[group], starts[group + 1]):
+            symbol = last[q]
+            if number[symbol] < first:
+                number[symbol] = size
+                prefixes[size], symbols[size] = begin + group, symbol
+                size += 1
+            longer[order[q]] = end + number[symbol]
+    return longer, prefixes[:size].copy(), symbols[:size].copy()
+
+
+@compiled
+def tally_ngrams(indptr, grams, n_ngrams):
+    """Return the distinct n-grams of each sequence with their counts.
+
+    A row of ``grams`` has the n-grams of a length, one for each position or -1. Returns ``indptr,
+    grams, counts``: rows of n-grams in order of their length and then of first occurrence.
+    """
+    rows = np.zeros(indptr.size, np.int64)
+    found = np.empty(grams.shape[0] * (indptr[-1] - indptr[0]), np.int32)
+    counts = np.empty(found.size, np.int32)
+    place = np.full(n_ngrams, -1, np.int64)
+    filled = np.int64(0)
+    for i in range(indptr.size - 1):
+        for length in range(grams.shape[0]):
+            for p in range(indptr[i], indptr[i + 1]):
+                if grams[length, p] >= 0:
+                    filled = _tally(grams[length, p], found, counts, place, rows[i], filled)
+        rows[i + 1] = filled
+    return rows, found[:filled].copy(), counts[:filled].copy()
+
+
+@compiled
 def index_ngrams(indptr, sequence, ngrams):
     """Return the n-gram that each whole sequence is, adding it, and the trie; see `count_ngrams`.
 

@@ -93,7 +93,7 @@ def make_index(analysis: Analysis) -> TermIndex:
         return JointIndex([make_index(part) for part in analysis.parts])
     if analysis.is_plain:
         return WordIndex()
-    return NgramIndex(of_words=analysis.analyzer == "word")
+    return NgramIndex(WordIndex() if analysis.analyzer == "word" else None)
 
 
 def hash_terms(table: TermTable) -> NDArray[np.uint64]:
@@ -172,17 +172,24 @@ class NgramIndex:
 
     What an n-gram begins with has a number as well, even if it is too short to be a term.
 
+    Parameters
+    ----------
+    words : WordIndex, optional
+        The words, in the order of the symbols of ``ngrams``; None for n-grams of characters.
+    ngrams : Ngrams, optional
+        N-grams to begin with.
+
     Examples
     --------
     >>> from spokeshave.text.terms import scan_terms
     >>> _, table = scan_terms(Analysis(ngram_range=(2, 2)), ["old oak tree"])
-    >>> index = NgramIndex(of_words=True)
+    >>> index = NgramIndex(WordIndex())
     >>> index.decode(index.absorb(table))
     ['old', 'oak', 'old oak', 'oak tree']
     """
 
-    def __init__(self, *, of_words: bool, ngrams: Ngrams | None = None) -> None:
-        self._words = WordIndex() if of_words else None
+    def __init__(self, words: WordIndex | None, ngrams: Ngrams | None = None) -> None:
+        self._words = words
         self.ngrams = empty_ngrams(0) if ngrams is None else ngrams
 
     def __len__(self) -> int:

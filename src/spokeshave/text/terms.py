@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from spokeshave.kernels.ngrams import (
     count_ngrams,
     empty_ngrams,
     expand_rows,
+    extend_ngrams,
     find_ngrams,
     index_ngrams,
+    tally_ngrams,
 )
 from spokeshave.kernels.tokens import (
     Alphabet,
@@ -235,7 +238,7 @@ class _BoundedCollector(TermCollector):
 
     def finish(self, starmap: Map) -> Chunks:
         *of_words, ngrams = _count_bounded(self._analysis, self._words.words)
-        self.index = NgramIndex(of_words=False, ngrams=ngrams)
+        self.index = NgramIndex(None, ngrams)
         every = np.arange(len(self), dtype=np.int32)
         expanded = starmap(
             expand_rows,
@@ -245,6 +248,53 @@ class _BoundedCollector(TermCollector):
             ),
         )
         return [(TokenRows(*rows), every) for rows in expanded]
+
+
+class _PhraseCollector(TermCollector):
+    """Collects words, and makes n-grams of them when all words are known."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        super().__init__(analysis)
+        self._words = WordIndex()
+        self._symbols: list[NDArray[np.int32]] = []
+        self._lengths: list[NDArray[np.int64]] = []  # of the documents of each chunk
+
+    def scan(self, documents: list[str]) -> Any:
+        return _tokenize(self._analysis, documents)
+
+    def absorb(self, scanned: Any) -> None:
+        indptr, tokens, words = scanned
+        self._symbols.append(self._words.absorb(TermTable(words))[tokens])
+        self._lengths.append(np.diff(indptr))
+
+    def finish(self, starmap: Map) -> Chunks:
+        lengths = np.concatenate([np.zeros(1, np.int64), *self._lengths])
+        indptr, ends = np.cumsum(lengths), np.cumsum([0, *map(len, self._lengths)])
+        grams, ngrams = self._make_ngrams(indptr)
+        self.index = NgramIndex(self._words, ngrams)
+        every = np.arange(len(self), dtype=np.int32)
+        chunks = ((indptr[i : j + 1], grams, every.size) for i, j in pairwise(ends))
+        return [(TokenRows(*rows), every) for rows in starmap(tally_ngrams, chunks)]
+
+    def _make_ngrams(self, indptr: NDArray[np.int64]) -> tuple[NDArray[np.int32], Ngrams]:
+        """Return the n-gram of each length at each position, and the trie without its table."""
+        min_n, max_n = self._analysis.ngram_range
+        n_words, longest = len(self._words), int(np.diff(indptr).max(initial=0))
+        symbols = np.concatenate([np.zeros(0, np.int32), *self._symbols])
+        of_lengths = [symbols]
+        of_trie = [(np.full(n_words, -1, np.int32), np.arange(n_words, dtype=np.int32))]
+        begin, end = 0, n_words
+        for length in range(2, min(max_n, longest) + 1):
+            longer, *new = extend_ngrams(
+                indptr, symbols, of_lengths[-1], length, begin, end, n_words
+            )
+            of_lengths.append(longer)
+            of_trie.append(new)
+            begin, end = end, end + new[0].size
+        prefixes, lasts = map(np.concatenate, zip(*of_trie, strict=True))
+        nothing = empty_ngrams(0, 0)
+        ngrams = nothing._replace(prefixes=prefixes, symbols=lasts, size=np.array([end]))
+        return np.stack(of_lengths[min_n - 1 :] or [np.full_like(symbols, -1)]), ngrams
 
 
 class _JointCollector(TermCollector):
@@ -275,8 +325,11 @@ def make_collector(analysis: Analysis) -> TermCollector:
     """Return an empty collector of the terms of an analysis."""
     if analysis.parts:
         return _JointCollector(analysis)
-    is_bounded = analysis.analyzer == "char_wb"
-    return (_BoundedCollector if is_bounded else TermCollector)(analysis)
+    if analysis.analyzer == "char_wb":
+        return _BoundedCollector(analysis)
+    if analysis.analyzer == "word" and not analysis.is_plain:
+        return _PhraseCollector(analysis)
+    return TermCollector(analysis)
 
 
 class KnownTerms:
