@@ -89,9 +89,11 @@ def test_sweep_equals_plain_descent_in_every_lane(rng, costs, bias, has_prior):
     if has_prior:
         deviation = rng.random((d, LANES)) * 2
         W = np.hstack([W, (deviation**2).astype(np.float32)])
-        squared_length = (dense**2 @ deviation**2).astype(np.float32)
+        squared_length = np.full((n, LANES), np.nan, np.float32)
     rows = make_rows(dense, weight)
     sweep(rows, Y, box, ridge, bias, beta, W, b, margins, 3, 5, squared_length)
+    if has_prior:
+        np.testing.assert_allclose(squared_length, dense**2 @ deviation**2, rtol=1e-5)
     for k in range(LANES):
         expected = descend(dense * deviation[:, k], Y[:, k], weight, *costs, bias, 3, 5)
         expected = expected[0], expected[1] * deviation[:, k], expected[2]

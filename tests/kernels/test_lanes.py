@@ -6,12 +6,17 @@ import numba
 import numpy as np
 import pytest
 
-from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
+from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows, sum_variances
 
 
 @numba.njit
 def call_sum(W, indices, data, start, stop, out, has_variance):
     sum_rows(W, indices, data, start, stop, out, has_variance)
+
+
+@numba.njit
+def call_variances(W, indices, data, start, stop, out):
+    sum_variances(W, indices, data, start, stop, out, True)
 
 
 @numba.njit
@@ -46,6 +51,17 @@ def test_sum_rows(problem, rng, start, stop, has_variance):
     call_sum(given, indices, data, start, stop, out, has_variance)
     values = np.ones(6) if data is None else data
     expected = sum(values[p] * W[indices[p]] for p in range(start, stop)) + np.zeros(LANES)
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 6), (1, 4), (2, 2)])
+def test_sum_variances(problem, rng, start, stop):
+    W, indices, data = problem
+    out = np.full(LANES, np.nan, W.dtype)
+    given, variance = add_variance(W, rng)
+    call_variances(given, indices, data, start, stop, out)
+    squares = np.ones(6) if data is None else data**2
+    expected = sum(squares[p] * variance[indices[p]] for p in range(start, stop)) + np.zeros(LANES)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
 
 

@@ -21,6 +21,7 @@ from spokeshave import (
     stability,
     tune_C,
 )
+from spokeshave.svm.prior import _find_quantiles
 from spokeshave.utils.validation import binarize, check_targets
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -115,6 +116,17 @@ def test_a_class_that_nothing_separates_has_a_prior_of_ones():
     model = DualLinearSVC(prior="bns", **TIGHT).fit(X, y)
     without = DualLinearSVC(**TIGHT).fit(X, y)
     np.testing.assert_allclose(model.coef_[0], without.coef_[0], atol=1e-6)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.integers(0, 9) | st.floats(0, 9), min_size=1, max_size=12),
+    st.sampled_from([0.05, 0.3, 0.5]),
+)
+def test_a_table_of_counts_has_the_same_quantiles(counts, smallest):
+    counts = np.array(counts, float)
+    expected = norm.ppf(np.clip(counts / 9, smallest, 1 - smallest))
+    np.testing.assert_allclose(_find_quantiles(counts, 9.0, smallest), expected, atol=1e-12)
 
 
 def test_weights_follow_from_the_dual():

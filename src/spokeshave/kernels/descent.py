@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.kernels.compile import compiled
-from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows
+from spokeshave.kernels.lanes import LANES, add_to_rows, sum_rows, sum_variances
 from spokeshave.kernels.rows import add_row, dot
 from spokeshave.kernels.sorting import seeded, shuffle
 
@@ -54,10 +54,11 @@ class Task(NamedTuple):
 def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed, squared_length):
     """Visit every document ``n_sweeps`` times for ``LANES`` classes at once, in float32.
 
-    With a prior, ``squared_length`` (documents x lanes) is that of each class, and a row of ``W``
-    has the variances of its weights after them; without one, ``squared_length`` is None. Changes
-    ``beta`` (documents x lanes), ``W`` (features x lanes) and ``b`` in place, and writes to
-    ``margins`` the scores of each document at its last visit. A lane of box 0 does not change.
+    With a prior, a row of ``W`` has the variances of its weights after them, and
+    ``squared_length`` (documents x lanes) is for the squared lengths of the documents with these;
+    without one, ``squared_length`` is None. Changes ``beta`` (documents x lanes), ``W`` (features
+    x lanes) and ``b`` in place, and writes to ``margins`` the scores of each document at its last
+    visit. A lane of box 0 does not change.
     """
     n = rows.scale.size
     order = np.arange(n).astype(np.uint32)
@@ -65,11 +66,15 @@ def sweep(rows, y, box, ridge, bias, beta, W, b, margins, n_sweeps, seed, square
     total = np.empty(LANES, np.float32)
     step = np.empty(LANES, np.float32)
     bias = np.float32(bias)
-    for _ in range(n_sweeps):
+    for number in range(n_sweeps):
         shuffle(order, n, state)
         for i in order:
             start, stop = rows.indptr[i], rows.indptr[i + np.uint32(1)]
             scale, weight = np.float32(rows.scale[i]), np.float32(rows.weight[i])
+            if squared_length is not None and number == 0:
+                sum_variances(W, rows.indices, rows.data, start, stop, total, squared_length)
+                for k in range(LANES):
+                    squared_length[i, k] = total[k] * scale * scale
             sum_rows(W, rows.indices, rows.data, start, stop, total, squared_length)
             largest = np.float32(0)
             for k in range(LANES):

@@ -41,6 +41,27 @@ def sum_rows(typing_context, W, indices, data, start, stop, out, has_variance):
 
 
 @intrinsic
+def sum_variances(typing_context, W, indices, data, start, stop, out, has_variance):
+    """Write the sum of ``data[p]`` squared times the variances beside ``W[indices[p]]``.
+
+    Like `sum_rows` else; ``has_variance`` must not be None.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        rows = _Rows(context, builder, signature, args)
+
+        def add_row(p: Any, total: Any) -> Any:
+            term = rows.term(rows.load(rows.variance_beside(rows.address(p))), p)
+            return builder.fadd(total, rows.term(term, p), flags=_FAST)
+
+        total = _loop(builder, args[3], args[4], add_row, ir.Constant(rows.vector, None))
+        rows.store(total, rows.vector_at(5))
+        return context.get_dummy_value()
+
+    return types.void(W, indices, data, types.int64, types.int64, out, has_variance), generate
+
+
+@intrinsic
 def add_to_rows(typing_context, W, indices, data, start, stop, step, has_variance):
     """Add ``data[p] * step`` to ``W[indices[p]]`` for p in [start, stop), in place.
 
@@ -55,7 +76,7 @@ def add_to_rows(typing_context, W, indices, data, start, stop, step, has_varianc
         def step_row(p: Any, _: Any) -> None:
             address, term = rows.address(p), rows.term(step_vector, p)
             if rows.n_lanes > LANES:
-                variance = rows.load(builder.gep(address, [ir.Constant(_INDEX, 1)]))
+                variance = rows.load(rows.variance_beside(address))
                 term = builder.fmul(term, variance, flags=_FAST)
             rows.store(builder.fadd(rows.load(address), term, flags=_FAST), address)
 
@@ -87,6 +108,10 @@ class _Rows:
         feature = self.builder.zext(self.builder.load(self.builder.gep(indices, [p])), _INDEX)
         offset = self.builder.mul(feature, ir.Constant(_INDEX, self.n_lanes))
         return self.builder.bitcast(self.builder.gep(W, [offset]), self.vector.as_pointer())
+
+    def variance_beside(self, address: Any) -> Any:
+        """Return the address of the variances of the weights at an address."""
+        return self.builder.gep(address, [ir.Constant(_INDEX, 1)])
 
     def vector_at(self, argument: int) -> Any:
         """Return the address of an argument's array as a vector."""

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import ndtri
 
-from spokeshave.utils.sums import Sums, Tally, bi_normal_separation, sum_presence
+from spokeshave.kernels.prior import scale_variance
+from spokeshave.utils.sums import Sums, sum_presence
 
 
 def compute_variance(
@@ -46,25 +48,38 @@ def separate(presence: Sums, squares: NDArray[np.float64], strength: float) -> N
     """
     variance = np.ones(presence.by_class.shape, np.float32)
     smallest = min(1 / max(presence.n_documents, 1), 0.5)
-    total = squares.sum()
     frequencies, codes = np.unique(presence.total, return_inverse=True)
+    total, found = squares.sum(), np.empty(codes.size)
 
-    def raise_separation(tally: Tally) -> NDArray[np.float64]:
-        return bi_normal_separation(*tally.rates, smallest) ** (2 * strength)
+    def raise_separation(inside: Any, outside: Any, size: float) -> NDArray[np.float64]:
+        z_inside = _find_quantiles(inside, size, smallest)
+        z_outside = _find_quantiles(outside, presence.n_documents - size, smallest)
+        return np.asarray(np.abs(z_inside - z_outside) ** (2 * strength))
 
-    for row, tally in zip(variance, presence.tally(), strict=True):
-        if tally.n_inside > 0 and tally.n_outside > 0:
+    for k, size in enumerate(presence.sizes.tolist()):
+        if 0 < size < presence.n_documents:
             # Most features are in no document of a class: then only their frequency matters.
-            absent = tally._replace(inside=np.zeros_like(frequencies), outside=frequencies)
-            found = raise_separation(absent)[codes]
-            inside = np.flatnonzero(tally.inside)
-            found[inside] = raise_separation(
-                tally._replace(inside=tally.inside[inside], outside=tally.outside[inside])
+            of_absent = raise_separation(np.zeros_like(frequencies), frequencies, size)
+            features, inside = presence.list_inside(k)
+            outside = presence.total[features] - inside
+            of_features = raise_separation(inside, outside, size)
+            # No product of long vectors by BLAS: its threads go on to wait for work, and take the
+            # processors from the threads of the solver.
+            scale_variance(
+                of_absent, codes, features, of_features, squares, total, found, variance[k]
             )
-            scaled = squares @ found
-            if 0 < scaled < np.inf:
-                row[:] = found * (total / scaled)
     return variance
+
+
+def _find_quantiles(counts: NDArray[Any], size: float, smallest: float) -> NDArray[np.float64]:
+    """Return Φ⁻¹ of shares of ``size`` documents, as `bi_normal_separation` does.
+
+    Counts that are whole numbers have few distinct values: a table of them takes less time.
+    """
+    is_whole = counts.size and counts.max() < counts.size and (counts == np.floor(counts)).all()
+    shares = (np.arange(counts.max() + 1) if is_whole else counts) / size
+    quantiles = ndtri(np.clip(shares, smallest, 1 - smallest))
+    return np.asarray(quantiles[counts.astype(np.intp)] if is_whole else quantiles)
 
 
 def check_prior(prior: Any, strength: Any) -> None:

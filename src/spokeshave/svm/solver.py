@@ -16,11 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from spokeshave.kernels.descent import Task, polish, rebuild, score, sweep
 from spokeshave.kernels.lanes import LANES
+from spokeshave.kernels.prior import rank_variances
 from spokeshave.kernels.rows import Rows, count_frequency, make_rows, set_prior
 
 N_SWEEPS = 8  # shared passes of a block; 5 to 10 are equally fast on RCV1 and 20 Newsgroups
 LARGEST_BIAS = 100.0
 MOVE_SHARE = 10  # times the tolerance: a free intercept that moves by less has converged
+LONGER = 1.0001  # squared lengths summed in float32, so that none is too small
 FEWEST_TO_SWEEP = 4  # sixteen lanes cost about as much as four classes one by one
 
 
@@ -143,7 +145,7 @@ def solve_rows(
     solved = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator", batch_size=1)(
         delayed(_solve_block)(
             rows,
-            _take_block(problem, start, block, row, rank),
+            _take_block(problem, start, block, row),
             problem.bias,
             rank,
             stop,
@@ -192,8 +194,12 @@ def count_blocks(n_classes: int) -> int:
 
 
 class _Block(NamedTuple):
-    """Some classes: rows of the solution, signs (documents x classes), costs, start, prior."""
+    """Some classes: their numbers and rows of the solution, signs (documents x classes), costs.
 
+    ``beta`` is a dual to start from, and ``variance`` that of the prior of all classes.
+    """
+
+    classes: NDArray[np.intp]
     rows: NDArray[np.intp]
     y: NDArray[np.int8]
     box: NDArray[np.float64]
@@ -207,18 +213,14 @@ def _take_block(
     start: sparse.csr_matrix | None,
     block: NDArray[np.intp],
     row: NDArray[np.intp],
-    rank: NDArray[np.uint32],
 ) -> _Block:
     y = 2 * problem.indicator[:, block].toarray() - 1
     box, ridge = problem.box[block], problem.ridge[block]
-    beta, variance = None, None
+    beta = None
     if start is not None:
         upper = np.where(y > 0, box[:, 1], box[:, 0]) * problem.weight[:, None]
         beta = np.clip(start[block].toarray().T * y, 0, upper) * y
-    if problem.variance is not None:
-        variance = np.empty((block.size, rank.size), np.float32)
-        variance[:, rank] = problem.variance[block]
-    return _Block(row[block], y, box, ridge, beta, variance)
+    return _Block(block, row[block], y, box, ridge, beta, problem.variance)
 
 
 def _solve_block(
@@ -235,12 +237,11 @@ def _solve_block(
     n_documents, n_classes = block.y.shape
     beta: NDArray[Any] | None = block.beta
     margins, n_sweeps = None, 0
-    priors = [rows] * n_classes
-    if block.variance is not None:
-        priors = [set_prior(rows, of_class) for of_class in block.variance]
     if beta is None and n_classes >= FEWEST_TO_SWEEP and stop.max_passes > N_SWEEPS:
         n_sweeps = N_SWEEPS
-        beta, margins = _sweep_block(rows, block, priors, limit_bias(bias), rank.size, seed)
+        beta, margins, priors = _sweep_block(rows, block, limit_bias(bias), rank, seed)
+    else:
+        priors = [set_prior(rows, of_class) for of_class in _rank_prior(block, rank, None)]
     answers = []
     w = np.empty(rank.size)
     margins_k = np.empty(n_documents)
@@ -334,19 +335,19 @@ def solve_class(
 
 
 def _sweep_block(
-    rows: Rows, block: _Block, priors: list[Rows], bias: float, n_features: int, seed: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the dual and the scores (documents x lanes) after the shared sweeps."""
+    rows: Rows, block: _Block, bias: float, rank: NDArray[np.uint32], seed: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], list[Rows]]:
+    """Return the dual and the scores (documents x lanes) after the shared sweeps, and the priors.
+
+    The priors are the rows with the prior of each class.
+    """
     n_documents, n_classes = block.y.shape
     spare = ((0, 0), (0, LANES - n_classes))
     beta, margins = _map_zeros((2, n_documents, LANES))
-    W, squared_length = _map_zeros((n_features, LANES)), None
-    if block.variance is not None:
-        W, squared_length = _map_zeros((n_features, 2 * LANES)), _map_zeros((n_documents, LANES))
-        squared_length[:] = 1  # of spare lanes
-        W[:, LANES : LANES + n_classes] = block.variance.T
-        for k, documents in enumerate(priors):
-            squared_length[:, k] = documents.squared_length
+    has_prior = block.variance is not None
+    W = _map_zeros((rank.size, 2 * LANES if has_prior else LANES))
+    squared_length = _map_zeros((n_documents, LANES)) if has_prior else None
+    variance = _rank_prior(block, rank, W)
     sweep(
         rows,
         np.pad(block.y, spare, constant_values=-1),
@@ -361,13 +362,32 @@ def _sweep_block(
         seed,
         squared_length,
     )
-    return beta, margins
+    if squared_length is None:
+        return beta, margins, [rows] * n_classes
+    lengths = LONGER * squared_length.T.astype(np.float64)
+    priors = [
+        rows._replace(squared_length=length, variance=of_class)
+        for length, of_class in zip(lengths, variance, strict=False)
+    ]
+    return beta, margins, priors
+
+
+def _rank_prior(
+    block: _Block, rank: NDArray[np.uint32], W: NDArray[np.float32] | None
+) -> list[NDArray[np.float32] | None]:
+    """Return the prior of each class by rank of the feature, and put it beside the weights W."""
+    if block.variance is None:
+        return [None] * block.classes.size
+    ranked = np.empty((block.classes.size, rank.size), np.float32)
+    rank_variances(block.variance, block.classes, rank, ranked, W)
+    return list(ranked)
 
 
 def _map_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Return zeros in a private memory map, which is returned to the system when they are freed.
+    """Return zeros in a memory map, which is returned to the system when they are freed.
 
-    On the heap, fragmentation would make each thread keep a few times as much.
+    On the heap, fragmentation would make each thread keep a few times as much. In a private map,
+    a page that is read before it is written costs two faults.
     """
     memory = mmap(-1, max(1, 4 * prod(shape)))
     return np.ndarray(shape, np.float32, memory)

@@ -54,6 +54,14 @@ class Sums(NamedTuple):
             self.n_documents + other.n_documents,
         )
 
+    def list_inside(self, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the features that class k has, and their sums over its documents."""
+        row = self.by_class[k]
+        if sparse.issparse(row):
+            return row.indices, row.data
+        features = np.flatnonzero(row)
+        return features, row[features]
+
     def tally(self) -> Iterator[Tally]:
         """Yield the sums inside and outside each class."""
         for row, size in zip(self.by_class, self.sizes.tolist(), strict=True):
