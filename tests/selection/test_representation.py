@@ -127,6 +127,51 @@ def test_rounds_grow_and_shrink(monkeypatch):
     assert sizes.count(180) == limits.n_kept[1]
 
 
+def list_class_weights(chosen):
+    return {trial.representation.class_weight for trial in chosen.trials}
+
+
+@pytest.mark.parametrize(("n_rare", "tried"), [(20, {None, "balanced"}), (21, {None})])
+def test_balanced_classes_are_tried_where_classes_are_not_alike(n_rare, tried):
+    texts, y = WORDS[:1] * n_rare + WORDS[3:4] * 60, ["ash"] * n_rare + ["oak"] * 60
+    chosen = choose_representation(texts, y, fixed=FEW, random_state=0)
+    assert list_class_weights(chosen) == tried
+    assert {
+        trial.representation.C
+        for trial in chosen.trials
+        if trial.representation.class_weight == "balanced"
+    } == ({0.3, 1.0} if n_rare == 20 else set())
+
+
+def test_balanced_classes_are_chosen_where_they_are_better():
+    rng = np.random.default_rng(0)
+    texts, y = [], []
+    for label, n_documents, share in (("ash", 40, 0.6), ("oak", 400, 0.4)):
+        for _ in range(n_documents):
+            words = np.where(rng.random(5) < share, "grey", "old")
+            texts.append(" ".join(words))
+            y.append(label)
+    common = {"analyzer": "word", "ngram_range": (1, 1), "weighting": "counts"}
+    chosen = choose_representation(texts, y, fixed=common, random_state=0)
+    assert chosen.class_weight == "balanced"
+    svm = chosen.make_svm()
+    assert (svm.class_weight, svm.loss, svm.C) == ("balanced", chosen.loss, chosen.C)
+
+
+def test_weights_of_classes_that_are_given_are_not_searched():
+    texts, y = WORDS[:1] * 20 + WORDS[3:4] * 60, ["ash"] * 20 + ["oak"] * 60
+    for class_weight in (None, "balanced"):
+        fixed = {**FEW, "class_weight": class_weight}
+        chosen = choose_representation(texts, y, fixed=fixed, random_state=0)
+        assert list_class_weights(chosen) == {class_weight}
+    svm = DualLinearSVC(class_weight={"ash": 2})
+    chosen = choose_representation(texts, y, fixed=FEW, estimator=svm, random_state=0)
+    assert list_class_weights(chosen) == {None}
+    assert chosen.make_svm(svm).class_weight == {"ash": 2}
+    with pytest.raises(ValueError, match=r"class_weight must be None or 'balanced'\. Got 'even'"):
+        choose_representation(texts, y, fixed={"class_weight": "even"})
+
+
 @pytest.mark.parametrize(
     ("analyzer", "n_documents", "n_folds"), [("word", 120, 3), ("char_wb", 20, 1)]
 )

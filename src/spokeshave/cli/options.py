@@ -216,7 +216,7 @@ ClassWeight = Annotated[
     typer.Option(
         help="Cost of the classes: none, or balanced, by which errors on rare classes cost more.",
         autocompletion=lambda: list(CLASS_WEIGHTS),
-        rich_help_panel=JOB,
+        rich_help_panel=REPRESENTATION,
     ),
 ]
 StopWords = Annotated[

@@ -138,7 +138,7 @@ def show_trials(record: RunRecord, printer: Printer) -> None:
             trial.terms,
             trial.weighting,
             f"{trial.prior_strength:g}",
-            trial.loss,
+            trial.loss if trial.class_weight is None else f"{trial.loss}, {trial.class_weight}",
             f"{trial.C:g}",
             f"{trial.score:.3f}",
             f"{trial.error:.3f}" if isfinite(trial.error) else "",

@@ -38,7 +38,7 @@ NGRAMS = {"char": (2, 5), "char_wb": (2, 5), "word+char_wb": (1, 2)}
 # Settings that fit chooses by cross-validation if no option gives them.
 SEARCHED = (
     *("analyzer", "ngram_range", "weighting", "min_df"),
-    *("prior", "prior_strength", "loss", "C"),
+    *("prior", "prior_strength", "loss", "C", "class_weight"),
 )
 
 

@@ -292,6 +292,7 @@ def apply_representation(settings: Settings, chosen: Representation) -> Settings
         prior_strength=chosen.prior_strength,
         loss=chosen.loss,
         C=chosen.C,
+        class_weight=chosen.class_weight or settings.class_weight,
     )
 
 

@@ -237,6 +237,7 @@ class TrialRecord:
     error: float
     seconds: float
     is_chosen: bool
+    class_weight: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

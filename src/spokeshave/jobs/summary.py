@@ -400,6 +400,7 @@ def describe_settings(
         "ranked by": settings.by,
         "C": f"{svc.C:g}{how}",
         "loss": svc.loss,
+        "weights of classes": f"{svc.class_weight or 'none'}",
         "prior of the weights": f"{svc.prior}, strength {svc.prior_strength:g}"
         if svc.prior is not None
         else "none",
@@ -452,6 +453,7 @@ def summarize_trials(chosen: Representation) -> list[TrialRecord]:
             error=each.error,
             seconds=each.seconds,
             is_chosen=n == last,
+            class_weight=each.representation.class_weight,
         )
         for n, each in enumerate(chosen.trials)
     ]

@@ -32,8 +32,10 @@ from spokeshave.utils.validation import binarize, check_documents, check_targets
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
 LARGEST_SHARE = 8  # characters within words are tried if the work allows one document in so many
 N_FINALISTS = 3  # choices of terms in the final round
+IMBALANCE = 3  # balanced classes are tried if one has so many times the documents of another
 LETTERS = 6  # of a word and the space after it; a letter begins about one n-gram of characters
 OF_LETTERS = ("char_wb", JOINT)  # analyzers that take ten times as long as words
+OF_SVM = ("prior_strength", "loss", "C")  # values of the default SVM in the final round
 OF_UNSPACED = ((1, 2), (1, 3))  # characters of a term, in scripts without spaces between words
 OF_ONES = ("counts", "tfidf")  # weightings that differ for vectors of zeros and ones
 FEW_FOLDS = 3  # of all rounds but the last
@@ -59,6 +61,8 @@ class Representation:
         The loss of the SVM.
     C : float
         The cost of a training error.
+    class_weight : {"balanced"} or None
+        Whether documents of rare classes cost more, in proportion.
     trials : tuple of Trial
         The trials that it was chosen from, in the order of the rounds.
     """
@@ -70,6 +74,7 @@ class Representation:
     prior_strength: float = 0.5
     loss: str = "squared_hinge"
     C: float = 1.0
+    class_weight: str | None = None
     trials: tuple[Trial, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -105,7 +110,10 @@ class Representation:
         return TermWeighter(**WEIGHTINGS[self.weighting])
 
     def make_svm(self, like: DualLinearSVC | None = None) -> DualLinearSVC:
-        """Return an SVM of this representation; other parameters are those of ``like``."""
+        """Return an SVM of this representation; other parameters are those of ``like``.
+
+        Its weights of classes are those of ``like`` too if this has none.
+        """
         svm: DualLinearSVC = DualLinearSVC() if like is None else clone(like)
         has_prior = self.prior_strength > 0
         svm.set_params(
@@ -113,6 +121,7 @@ class Representation:
             loss=self.loss,
             prior="bns" if has_prior else None,
             prior_strength=self.prior_strength if has_prior else 1.0,
+            class_weight=self.class_weight or svm.class_weight,
         )
         return svm
 
@@ -155,10 +164,11 @@ class Effort:
     """The values that a search tries, and how much it computes.
 
     The first round tries all terms, weightings and strengths at the default loss and C; the second
-    tries losses and Cs for the best of them; the third compares the best again, on more documents.
-    If the work allows it less than all documents, a final round has all of them, in fewer folds:
-    the more documents there are, the more terms are worth having. It compares the best of each
-    choice of terms, and the default SVM for the same terms, as few documents tell little of C.
+    tries losses, Cs and weights of classes for the best of them; the third compares the best again,
+    on more documents. If the work allows it less than all documents, a final round has all of them,
+    in fewer folds: the more documents there are, the more terms are worth having. It compares the
+    best of each choice of terms, and the default SVM for the same terms, as few documents tell
+    little of C.
 
     Attributes
     ----------
@@ -168,6 +178,9 @@ class Effort:
         The weightings and the strengths of the prior to try.
     Cs : dict of str to tuple
         The values of C to try for each loss.
+    balanced_Cs : tuple
+        The values of C to try with balanced classes, for the squared hinge. Only tried if one class
+        has several times the documents of another.
     n_kept : tuple of int
         How many trials go on to the second and to the third round.
     n_folds : int
@@ -183,6 +196,7 @@ class Effort:
     Cs: dict[str, tuple[float, ...]] = field(
         default_factory=lambda: {"squared_hinge": (0.1, 0.3, 1.0, 3.0), "hinge": (1.0,)}
     )
+    balanced_Cs: tuple[float, ...] = (0.3, 1.0)
     n_kept: tuple[int, int] = (6, 4)
     n_folds: int = 5
     work: float = 2e8
@@ -201,12 +215,16 @@ THOROUGH = Effort(
         "squared_hinge": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
         "hinge": (0.1, 0.3, 1.0, 3.0),
     },
+    balanced_Cs=(0.1, 0.3, 1.0, 3.0),
     n_kept=(12, 8),
     n_folds=10,
     work=1e9,
 )
 EFFORTS = {"quick": None, "normal": NORMAL, "thorough": THOROUGH}
-SEARCHED = ("analyzer", "ngram_range", "min_df", "weighting", "prior_strength", "loss", "C")
+SEARCHED = (
+    *("analyzer", "ngram_range", "min_df", "weighting"),
+    *("prior_strength", "loss", "C", "class_weight"),
+)
 
 
 def choose_representation(
@@ -243,7 +261,8 @@ def choose_representation(
     vectorizer : DocumentVectorizer, optional
         Has all other parameters of the vectorizer, such as ``stop_words``.
     estimator : DualLinearSVC, optional
-        Has all other parameters of the SVM, such as ``class_weight``.
+        Has all other parameters of the SVM, such as ``fit_intercept``. If it has a
+        ``class_weight``, that is not searched.
     n_jobs : int, optional
         Number of threads; -1 for all cores. The result does not depend on it.
     random_state : int, RandomState instance or None, optional
@@ -277,6 +296,8 @@ def choose_representation(
     default = make_default(given, is_text=is_text)
     if limits is None or (n_folds := _count_folds(y, limits.n_folds)) < 2:
         return default
+    if (estimator and estimator.class_weight is not None) or not _is_imbalanced(y):
+        given = {"class_weight": None, **given}
     terms = _limit_terms(documents, y, _list_terms(documents, limits, given), limits, given)
     opening = _vary_rows(default, terms, _list_weightings(documents, limits, given), limits, given)
     if len(opening) == len(_vary_svm([default], limits, given)) == 1:
@@ -336,6 +357,11 @@ def _check_fixed(fixed: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(
             f"weighting must be one of {', '.join(WEIGHTINGS)}. Got {weighting!r} instead."
         )
+    if (class_weight := fixed.get("class_weight")) not in (None, "balanced"):
+        raise ValueError(
+            f"class_weight must be None or 'balanced'. Got {class_weight!r} instead; "
+            "weights of your own are a parameter of the estimator."
+        )
     return fixed
 
 
@@ -358,6 +384,14 @@ def _count_folds(y: Any, n_wanted: int) -> int:
         return min(n_wanted, int(y.shape[0]))
     sizes = np.sort(np.unique(y, return_counts=True)[1])
     return min(n_wanted, int(sizes[-2:].min()))  # so that two classes are in every fold
+
+
+def _is_imbalanced(y: Any) -> bool:
+    """Return whether one class has several times the documents of another."""
+    if y.ndim == 2:
+        return False
+    sizes = np.unique(y, return_counts=True)[1]
+    return bool(sizes.max() >= IMBALANCE * sizes.min())
 
 
 def _draw(y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
@@ -452,14 +486,21 @@ def _list_terms(documents: Any, limits: Effort, given: dict[str, Any]) -> list[d
 def _vary_svm(
     best: list[Representation], limits: Effort, given: dict[str, Any]
 ) -> list[Representation]:
-    """Return a candidate for each loss and each C of the best representations."""
-    choices = dict(limits.Cs)
+    """Return a candidate for each loss, C and weights of classes of the best representations."""
+    choices: list[tuple[str, float, str | None]] = [
+        (loss, C, None) for loss, Cs in limits.Cs.items() for C in Cs
+    ]
     if "loss" in given:
-        choices = {given["loss"]: max(limits.Cs.values(), key=len)}
+        choices = [(given["loss"], C, None) for C in max(limits.Cs.values(), key=len)]
+    choices += [(given.get("loss", "squared_hinge"), C, "balanced") for C in limits.balanced_Cs]
+    if "class_weight" in given:
+        kept = [each for each in choices if each[2] is None]
+        choices = [(loss, C, given["class_weight"]) for loss, C, _ in kept]
+    if "C" in given:
+        choices = [(loss, given["C"], class_weight) for loss, _, class_weight in choices]
     return [
-        replace(each, loss=loss, C=C)
-        for each, (loss, Cs) in product(best, choices.items())
-        for C in ([given["C"]] if "C" in given else Cs)
+        replace(each, loss=loss, C=C, class_weight=class_weight)
+        for each, (loss, C, class_weight) in product(best, dict.fromkeys(choices))
     ]
 
 
@@ -492,7 +533,7 @@ def _list_finalists(
             best.setdefault(trial.representation.terms, trial)
     of_terms, again = rounds
     found = [again.get(terms, of_terms[terms]).representation for terms in of_terms][:N_FINALISTS]
-    like_default = {name: getattr(default, name) for name in ("prior_strength", "loss", "C")}
+    like_default = {name: getattr(default, name) for name in OF_SVM}
     return list(dict.fromkeys([*found, *(replace(each, **like_default) for each in found)]))
 
 

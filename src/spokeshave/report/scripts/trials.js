@@ -18,7 +18,11 @@ function describeTrials(trials) {
   const chosen = trials.find((each) => each.is_chosen);
   const winner = `${chosen.terms}, ${chosen.weighting}, prior of strength ${chosen.prior_strength}`;
   return `${formatCount(trials.length)} trials by cross-validation on more and more documents, ` +
-    `${formatSeconds(seconds)} of work. Chosen: ${winner}, ${chosen.loss}, C = ${chosen.C}.`;
+    `${formatSeconds(seconds)} of work. Chosen: ${winner}, ${sayLoss(chosen)}, C = ${chosen.C}.`;
+}
+
+function sayLoss(trial) {
+  return trial.class_weight ? `${trial.loss}, ${trial.class_weight} classes` : trial.loss;
 }
 
 function makeTrial(trial) {
@@ -26,7 +30,7 @@ function makeTrial(trial) {
     trial.terms,
     trial.weighting,
     String(trial.prior_strength),
-    trial.loss,
+    sayLoss(trial),
     String(trial.C),
     formatCount(trial.n_documents),
     formatCount(trial.n_features),
