@@ -1,11 +1,13 @@
 """A saved model against a fitted scikit-learn pipeline on 20 Newsgroups: speed, size, start-up.
 
 All predict the groups of the test part from raw text. The default loss of `LinearSVC` is the
-squared hinge, so Spokeshave has a model with each loss.
+squared hinge, so Spokeshave has a model with each loss. With --terms, whole models of words, of
+pairs, of characters and of all together predict beside pipelines with the same features.
 """
 
 from __future__ import annotations
 
+import argparse
 import pickle
 import subprocess
 import sys
@@ -14,16 +16,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics import f1_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
 
 from contest import N_THREADS, read_newsgroups, take_turns
 from spokeshave import DocumentVectorizer, DualLinearSVC, ShavedSVC, load_model, save_model
 
-ROUNDS, STARTS = 5, 15
+ROUNDS, ROUNDS_OF_TERMS, STARTS = 5, 3, 15
+PATTERN = r"(?u)[^\W_]+"
+CHARACTERS = {"analyzer": "char_wb", "ngram_range": (2, 5)}
+TERMS: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {  # ours, and those of the peer
+    "words": ({}, [{}]),
+    "words and pairs": ({"ngram_range": (1, 2)}, [{"ngram_range": (1, 2)}]),
+    "characters within words": (CHARACTERS, [CHARACTERS]),
+    "all of these": (
+        {"analyzer": "word+char_wb", "ngram_range": (1, 2)},
+        [{"ngram_range": (1, 2)}, CHARACTERS],
+    ),
+}
 LINE = "The orbit of the shuttle decays after the launch"
 
 
@@ -52,6 +65,40 @@ def main() -> None:
         time_starts(paths["hinge"], Path(folder, "line.txt"))
 
 
+def compare_terms() -> None:
+    train, test = read_newsgroups("train"), read_newsgroups("test")
+    print(f"{'documents per second':26}{'pipeline':>10}{'ours':>10}{'ratio':>8}{'same label':>12}")
+    for name, (ours, theirs) in TERMS.items():
+        vectorizer = DocumentVectorizer(
+            weighting="tfidf", sublinear_tf=True, n_jobs=N_THREADS, **ours
+        )
+        svc = DualLinearSVC(loss="squared_hinge", n_jobs=N_THREADS, random_state=0)
+        saved = make_pipeline(vectorizer, svc).fit(train.texts, train.labels)
+        peer = make_pipeline(
+            make_union(*(make_peer_vectorizer(**options) for options in theirs)),
+            Normalizer(),
+            LinearSVC(random_state=0),
+        ).fit(train.texts, train.labels)
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "a.model")
+            save_model(saved, path)
+            model = load_model(path)
+        contestants = {
+            "pipeline": partial(peer.predict, test.texts),
+            "ours": partial(model.predict, test.texts),
+        }
+        best, predicted = take_turns(contestants, ROUNDS_OF_TERMS)
+        speeds = [len(test) / seconds for seconds in best.values()]
+        same = (predicted["ours"] == predicted["pipeline"]).mean()
+        row = f"{name:26}{speeds[0]:10,.0f}{speeds[1]:10,.0f}{speeds[1] / speeds[0]:7.1f}x"
+        print(f"{row}{same:12.4f}", flush=True)
+
+
+def make_peer_vectorizer(**options: Any) -> TfidfVectorizer:
+    pattern = None if "analyzer" in options else PATTERN
+    return TfidfVectorizer(min_df=2, sublinear_tf=True, norm=None, token_pattern=pattern, **options)
+
+
 def fit_shaved(loss: str, train: Any) -> Any:
     svc = DualLinearSVC(loss=loss, n_jobs=N_THREADS, random_state=0)
     model = make_pipeline(
@@ -63,7 +110,7 @@ def fit_shaved(loss: str, train: Any) -> Any:
 
 
 def fit_peers(train: Any) -> dict[str, Any]:
-    same = CountVectorizer(binary=True, min_df=2, token_pattern=r"(?u)[^\W_]+")
+    same = CountVectorizer(binary=True, min_df=2, token_pattern=PATTERN)
     peers = {
         "CountVectorizer, LinearSVC": make_pipeline(CountVectorizer(), LinearSVC(random_state=0)),
         "  our features, binary, L2": make_pipeline(same, Normalizer(), LinearSVC(random_state=0)),
@@ -114,4 +161,6 @@ def run_quietly(command: list[Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--terms", action="store_true", help="compare kinds of terms instead")
+    compare_terms() if parser.parse_args().terms else main()
