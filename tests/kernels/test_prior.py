@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spokeshave.kernels.lanes import LANES
-from spokeshave.kernels.prior import rank_variances, scale_variance
+from spokeshave.kernels.prior import scale_variance
 
 
 @settings(max_examples=100, deadline=None)
@@ -35,18 +34,3 @@ def test_variances_that_cannot_be_scaled_are_one(value):
         *(of_absent, codes, nothing.astype(int), nothing, np.ones(2), 2.0, np.empty(2), variance)
     )
     assert (variance == 1).all()
-
-
-@pytest.mark.parametrize("has_weights", [True, False])
-def test_variances_by_rank(rng, has_weights):
-    variance = rng.random((5, 7)).astype(np.float32)
-    classes, rank = np.array([4, 0, 2]), rng.permutation(7).astype(np.uint32)
-    W = np.zeros((7, 2 * LANES), np.float32) if has_weights else None
-    ranked = np.empty((3, 7), np.float32)
-    rank_variances(variance, classes, rank, ranked, W)
-    expected = np.empty((3, 7), np.float32)
-    expected[:, rank] = variance[classes]
-    np.testing.assert_array_equal(ranked, expected)
-    if has_weights:
-        np.testing.assert_array_equal(W[:, LANES : LANES + 3], expected.T)
-        assert np.count_nonzero(W) == expected.size

@@ -1,11 +1,10 @@
-"""Variances of the prior of the weights: scaled, and beside the weights of sixteen classes."""
+"""Variances of the prior of the weights, scaled."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from spokeshave.kernels.compile import compiled
-from spokeshave.kernels.lanes import LANES
 
 
 @compiled
@@ -29,21 +28,3 @@ def scale_variance(of_absent, codes, features, of_features, squares, total, foun
     scale = total / scaled
     for j in range(np.uint64(codes.size)):
         variance[j] = found[j] * scale
-
-
-@compiled
-def rank_variances(variance, classes, rank, ranked, W):
-    """Write the variances of some classes by rank of the feature: ``ranked`` has a row for each.
-
-    Unless ``W`` is None they also go beside the weights in it, for as many lanes as classes.
-    """
-    order = np.empty(rank.size, np.uint32)
-    for j in range(np.uint64(rank.size)):
-        order[rank[j]] = j
-    for r in range(np.uint64(rank.size)):
-        j = np.uint64(order[r])
-        for k in range(np.uint64(classes.size)):
-            value = variance[np.uint64(classes[k]), j]
-            ranked[k, r] = value
-            if W is not None:
-                W[r, np.uint64(LANES) + k] = value
