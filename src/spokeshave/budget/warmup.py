@@ -27,7 +27,8 @@ from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.utils.checkpoint import WorkFolder
 from spokeshave.utils.timing import Stopwatch
 
-N_CLASSES = 5  # enough for the sweeps over several classes at once
+N_CLASSES = 8  # two blocks of four: enough for the sweeps over several classes at once
+LITTLE, MUCH = 10_000_000, 1 << 30  # bytes: the sample is thinned; it has documents to validate on
 
 
 def exercise(
@@ -54,9 +55,10 @@ def exercise(
     )
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        work, memory = WorkFolder(Path(folder, "work"), {}), AvailableMemory(10_000_000, 0)
-        found = run(_Few(is_text), request, work, Stopwatch(), lambda sentence: None, memory)
-        shards = list_shards(Path(folder, "work", "reduced"), "l2", 20)
+        for free in (LITTLE, MUCH):
+            work, memory = WorkFolder(Path(folder, str(free)), {}), AvailableMemory(free, 0)
+            found = run(_Few(is_text), request, work, Stopwatch(), lambda sentence: None, memory)
+        shards = list_shards(Path(folder, str(MUCH), "reduced"), "l2", 20)
         n_features = len(found.features)
         objective = add_prior(pose(None, np.arange(N_CLASSES), None), shards, n_features)
         setting = Setting(

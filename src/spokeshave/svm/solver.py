@@ -363,7 +363,7 @@ def _sweep_block(
     )
     if squared_length is None:
         return beta, margins, [rows] * n_classes
-    lengths = LONGER * squared_length.T.astype(np.float64)
+    lengths = np.multiply(LONGER, squared_length.T, dtype=np.float64, order="C")  # a row is read
     priors = [
         rows._replace(squared_length=length, variance=of_class)
         for length, of_class in zip(lengths, variance, strict=False)
