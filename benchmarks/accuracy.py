@@ -118,14 +118,28 @@ def fit_ours(train: Documents, effort: str) -> Fitted:
 
 def fit_pipeline(train: Documents, classifier: Any, **options: Any) -> Fitted:
     """Fit a vectorizer and a classifier; vectors are weighted by tf-idf."""
-    is_text = isinstance(train, Texts)
-    first = TfidfVectorizer(**options) if is_text else TfidfTransformer()
-    labels, binarizer = train.labels, None
-    if isinstance(labels[0], tuple):
-        binarizer = MultiLabelBinarizer(sparse_output=True)
-        labels = binarizer.fit_transform(labels)
+    labels, binarizer = encode_labels(train.labels)
+    if binarizer is not None:
         classifier = OneVsRestClassifier(classifier, n_jobs=N_THREADS)
-    model = make_pipeline(first, classifier).fit(read_rows(train), labels)
+    model = make_pipeline(make_first(train, **options), classifier).fit(read_rows(train), labels)
+    return name_labels(model, binarizer)
+
+
+def make_first(train: Documents, **options: Any) -> Any:
+    """Return a vectorizer of texts, or a weighter of vectors."""
+    return TfidfVectorizer(**options) if isinstance(train, Texts) else TfidfTransformer()
+
+
+def encode_labels(labels: Any) -> tuple[Any, MultiLabelBinarizer | None]:
+    """Return labels, or an indicator and its encoder if documents have several."""
+    if not isinstance(labels[0], tuple):
+        return labels, None
+    binarizer = MultiLabelBinarizer(sparse_output=True)
+    return binarizer.fit_transform(labels), binarizer
+
+
+def name_labels(model: Any, binarizer: MultiLabelBinarizer | None) -> Fitted:
+    """Return a fitted pipeline that predicts names."""
     size = measure_pipeline(model)
     if binarizer is None:
         return Fitted(model.predict, *size)
@@ -142,20 +156,23 @@ def measure_pipeline(model: Any) -> tuple[int, int, int]:
 
 def fit_grid(train: Documents) -> Fitted:
     """Tune C of each pipeline by cross-validation, and return the best of all."""
+    labels, binarizer = encode_labels(train.labels)
+    svm, C = (LinearSVC(), "linearsvc__C")
+    if binarizer is not None:
+        svm, C = OneVsRestClassifier(svm), "onevsrestclassifier__estimator__C"
     searches = []
     for options in ({}, PAIRS, CHARACTERS) if isinstance(train, Texts) else ({},):
-        first = TfidfVectorizer(**options) if isinstance(train, Texts) else TfidfTransformer()
         searches.append(
             GridSearchCV(
-                make_pipeline(first, LinearSVC()),
-                {"linearsvc__C": CS},
+                make_pipeline(make_first(train, **options), svm),
+                {C: CS},
                 scoring="f1_macro",
                 cv=5,
                 n_jobs=N_THREADS,
-            ).fit(read_rows(train), train.labels)
+            ).fit(read_rows(train), labels)
         )
     best = max(searches, key=lambda search: search.best_score_).best_estimator_
-    return Fitted(best.predict, *measure_pipeline(best))
+    return name_labels(best, binarizer)
 
 
 class NaiveBayesSVC(ClassifierMixin, BaseEstimator):
@@ -194,25 +211,38 @@ class NaiveBayesSVC(ClassifierMixin, BaseEstimator):
 
 
 def fit_fasttext(train: Documents) -> Fitted:
-    """Train fastText on words and pairs with its other defaults, and 25 epochs."""
+    """Train fastText on words and pairs with its other defaults, and 25 epochs.
+
+    Documents of several labels have a loss for each, and the labels of a probability above 1/2.
+    """
     import fasttext
 
-    names = sorted(set(train.labels))
+    is_multilabel = isinstance(train.labels[0], tuple)
+    rows = train.labels if is_multilabel else [(label,) for label in train.labels]
+    names = sorted({name for row in rows for name in row})
     number = {name: k for k, name in enumerate(names)}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "train.txt")
         with open(path, "w", encoding="utf-8") as file:
-            for text, label in zip(train.texts, train.labels, strict=True):
-                file.write(f"__label__{number[label]} {spell(text)}\n")
+            for text, row in zip(train.texts, rows, strict=True):
+                labels = " ".join(f"__label__{number[name]}" for name in row)
+                file.write(f"{labels} {spell(text)}\n")
+        options = {"loss": "ova"} if is_multilabel else {}
         model = fasttext.train_supervised(
-            path, wordNgrams=2, epoch=25, lr=0.5, thread=N_THREADS, verbose=0
+            path, wordNgrams=2, epoch=25, lr=0.5, thread=N_THREADS, verbose=0, **options
         )
         model.save_model(os.path.join(folder, "model.bin"))
         size = os.path.getsize(os.path.join(folder, "model.bin"))
 
-    def predict(texts: Any) -> list[str]:
-        found, _ = model.predict([spell(text) for text in texts])
-        return [names[int(label[0].removeprefix("__label__"))] for label in found]
+    def predict(texts: Any) -> list[Any]:
+        spelled = [spell(text) for text in texts]
+        found, _ = (
+            model.predict(spelled, k=-1, threshold=0.5) if is_multilabel else model.predict(spelled)
+        )
+        named = [
+            tuple(names[int(label.removeprefix("__label__"))] for label in row) for row in found
+        ]
+        return named if is_multilabel else [row[0] for row in named]
 
     return Fitted(predict, size)
 
@@ -235,7 +265,6 @@ CONTESTANTS: dict[str, Callable[[Documents], Fitted]] = {
     ),
     "fasttext": fit_fasttext,
 }
-ONE_LABEL = ("grid", "nbsvm", "fasttext")  # contestants for one label only
 OF_TEXTS = ("pairs", "characters", "nbsvm", "fasttext")
 
 
@@ -270,10 +299,8 @@ def main() -> None:
     print(f"{'features':>11}{'weights':>12}")
     for name in options.collections or collections:
         train, test = collections[name]()
-        is_multilabel = isinstance(train.labels[0], tuple)
         for contestant, fit in CONTESTANTS.items():
-            is_fit = not (is_multilabel and contestant in ONE_LABEL)
-            is_fit &= isinstance(train, Texts) or contestant not in OF_TEXTS
+            is_fit = isinstance(train, Texts) or contestant not in OF_TEXTS
             if contestant in options.without or contestant not in options.only or not is_fit:
                 continue
             start = perf_counter()
