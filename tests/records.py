@@ -169,15 +169,15 @@ def make_cuts(fractions, n_classes):
 
 
 def make_choice(curve):
-    """Return the smallest cut within half a standard error of the best."""
+    """Return the smallest cut within one standard error of the best."""
     measured = curve.measures["best_f1"]
     best = max(range(len(measured.macro)), key=measured.macro.__getitem__)
-    floor = measured.macro[best] - measured.macro_error[best] / 2
+    floor = measured.macro[best] - measured.macro_error[best]
     index = next(i for i, value in enumerate(measured.macro) if value >= floor)
     return ChoiceRecord(
         measure="best_f1",
         average="macro",
-        rule="the smallest within half a standard error of the best",
+        rule="the smallest within one standard error of the best",
         index=index,
         value=measured.macro[index],
         error=measured.macro_error[index],

@@ -98,11 +98,11 @@ def test_the_curves_are_those_of_feature_curve(finished):
         assert curve.n_features == np.rint(expected.n_features).astype(int).tolist()
 
 
-def test_the_choice_is_the_smallest_within_half_a_standard_error_of_the_best(finished):
+def test_the_choice_is_the_smallest_within_a_standard_error_of_the_best(finished):
     record = finished[0].record
     measured = record.curves[0].measures["best_f1"]
     best = int(np.argmax(measured.macro))
-    floor = measured.macro[best] - measured.macro_error[best] / 2
+    floor = measured.macro[best] - measured.macro_error[best]
     assert record.choice.best_index == best
     assert record.choice.index == int(np.argmax(np.array(measured.macro) >= floor))
 

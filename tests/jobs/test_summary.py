@@ -198,7 +198,7 @@ def test_a_choice_is_written_down_as_it_is(traced):
     _, _, curve, _ = traced
     choice = curve.smallest_within()
     found = summarize_choice(choice, curve, None)
-    assert found.rule == "the smallest within half a standard error of the best"
+    assert found.rule == "the smallest within one standard error of the best"
     assert (found.index, found.value) == (choice.index, choice.value)
     assert found.best_index == curve.best().index
     assert found.error == curve.standard_error()[choice.index]

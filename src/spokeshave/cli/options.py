@@ -284,8 +284,8 @@ Measure = Annotated[
 Tolerance = Annotated[
     float | None,
     typer.Option(
-        help="Accepted loss of quality against the best cut. [default: half a standard error; "
-        "0.001 with --memory]",
+        help="Accepted loss of quality against the best cut. [default: one standard error; 0.001 "
+        "with --memory]",
         rich_help_panel=JOB,
     ),
 ]

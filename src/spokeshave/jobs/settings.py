@@ -45,7 +45,7 @@ class Settings:
     average : str
         The average of the measure over classes.
     tolerance : float or None
-        The accepted loss against the best cut; None for half a standard error.
+        The accepted loss against the best cut; None for one standard error.
     hold_out : float
         The share of documents to hold out for testing, without test documents.
     n_folds : int

@@ -156,7 +156,7 @@ def count_at_cuts(ranking: Ranking, cuts: NDArray[Any]) -> NDArray[np.intp]:
 def summarize_choice(choice: Choice, curve: FeatureCurve, tolerance: float | None) -> ChoiceRecord:
     """Return the record of the chosen cut."""
     assert choice.average is not None
-    rule = "half a standard error" if tolerance is None else f"{tolerance:g}"
+    rule = "one standard error" if tolerance is None else f"{tolerance:g}"
     error = None
     if len(curve.counts.won) > 1:
         error = float(curve.standard_error(choice.measure, choice.average)[choice.index])
