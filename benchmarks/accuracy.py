@@ -187,7 +187,7 @@ class NaiveBayesSVC(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> NaiveBayesSVC:
         """Fit one SVM for each class against the rest."""
-        X, y = (sparse.csr_matrix(X) > 0).astype(float), np.asarray(y)
+        X, y = (sparse.csr_matrix(X, copy=True) > 0).astype(float), np.asarray(y)
         self.classes_ = np.unique(y)
         rows, intercepts = [], []
         for name in self.classes_:
@@ -204,10 +204,15 @@ class NaiveBayesSVC(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = np.array(rows), np.array(intercepts)
         return self
 
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores; for two classes, by how much that of the second is higher."""
+        scores = (sparse.csr_matrix(X) > 0).astype(float) @ self.coef_.T + self.intercept_
+        return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
+
     def predict(self, X: Any) -> Any:
         """Return the class of the highest score."""
-        X = (sparse.csr_matrix(X) > 0).astype(float)
-        return self.classes_[(X @ self.coef_.T + self.intercept_).argmax(axis=1)]
+        scores = self.decision_function(X)
+        return self.classes_[scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)]
 
 
 def fit_fasttext(train: Documents) -> Fitted:
