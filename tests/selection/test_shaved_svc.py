@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from made_up import CUTS, KINDS, TIGHT, TREES, keep, list_features, make_targets, make_text
@@ -592,3 +592,68 @@ def test_a_choice_of_a_sparsity_keeps_features_up_to_it(kind, average):
         assert X[:, kept].nnz / X.shape[0] <= most[k]
         assert X[:, order[: kept.size + 1]].nnz / X.shape[0] > most[k]
     assert model.choice_ is choice
+
+
+def test_parameters_of_the_svm_need_no_estimator():
+    X, y = make_targets("labels")
+    given = {"C": 0.3, "loss": "squared_hinge", "class_weight": "balanced"}
+    given |= {"prior": "bns", "prior_strength": 0.5}
+    made = shave(X, y, estimator=DualLinearSVC(**TIGHT, **given), n_features=6)
+    other = DualLinearSVC(C=7, prior=np.full(X.shape[1], 2.0), **TIGHT)
+    for estimator in (DualLinearSVC(**TIGHT), other):  # what is given replaces the estimator's
+        found = shave(X, y, estimator=estimator, n_features=6, **given)
+        np.testing.assert_array_equal(found.coef_, made.coef_)
+        assert found.estimator is estimator
+    assert other.C == 7
+    alone = ShavedSVC(n_features=6, random_state=0, C=0.3).fit(X, y)
+    assert alone.estimator_.C == 0.3
+    assert shave(X, y, estimator=other, n_features=6).estimator_.C == 7
+
+
+def test_the_parameters_can_be_searched_without_an_estimator():
+    X, y = make_targets("labels")
+    model = ShavedSVC(n_features=6, final="mask", random_state=0)
+    found = GridSearchCV(model, {"C": [0.3, 2.0]}, cv=2).fit(X, y)
+    assert found.best_params_["C"] == found.best_estimator_.estimator_.C
+    with pytest.raises(ValueError, match=r"C must be a positive number. Got -1 instead"):
+        clone(model).set_params(C=-1).fit(X, y)
+
+
+@KINDS_OF_TARGETS
+@pytest.mark.parametrize("final", FINALS)
+def test_a_weight_is_a_repetition(kind, final, rng):
+    X, y = make_targets(kind)
+    weight = rng.integers(0, 4, len(y))
+    repeated = np.repeat(np.arange(len(y)), weight)
+    options = {"n_features": 20, "final": final, "thresholds": "best_f1"}
+    options["estimator"] = DualLinearSVC(**TIGHT, probability=True)
+
+    def split(documents):
+        fold = documents // 3 % 3
+        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(3)]
+
+    weighted = ShavedSVC(cv=split(np.arange(len(y))), **options).fit(X, y, sample_weight=weight)
+    expected = ShavedSVC(cv=split(repeated), **options).fit(X[repeated], y[repeated])
+    for name in ("coef_", "intercept_", "thresholds_", "calibration_"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(expected, name), atol=1e-3)
+    unweighted = ShavedSVC(cv=split(np.arange(len(y))), **options).fit(X, y)
+    assert not np.allclose(unweighted.thresholds_, weighted.thresholds_, atol=1e-3)
+
+
+@pytest.mark.parametrize("cv", [3, StratifiedKFold(3)])
+def test_documents_of_weight_zero_are_left_out(cv):
+    X, y = make_targets("labels")
+    weight = (np.arange(len(y)) % 4 > 0).astype(float)
+    used = np.flatnonzero(weight)
+    model = shave(X, y, cuts=CUTS, cv=cv, thresholds="best_f1")
+    model.fit(X, y, weight)
+    expected = shave(X[used], y[used], cuts=CUTS, cv=cv, thresholds="best_f1")
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+    np.testing.assert_array_equal(model.curve_.auc, expected.curve_.auc)
+
+
+def test_a_bad_weight_gets_a_sentence():
+    X, y = make_targets("labels")
+    with pytest.raises(ValueError, match=r"sample_weight must not be negative"):
+        ShavedSVC(n_features=3).fit(X, y, sample_weight=-np.ones(len(y)))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pandas
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spokeshave import DocumentVectorizer, choose_representation
 from spokeshave.text.preprocess import split_chunks, strip_markup
 
 
@@ -69,6 +72,22 @@ def test_a_single_string_gets_a_sentence(documents):
         ValueError, match=r"words must be an iterable of strings\. Got a single str"
     ):
         list(split_chunks(documents, 9, "words"))
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, dict])
+def test_a_table_is_not_read_as_the_names_of_its_columns(make):
+    table = make({"oak": ["grey bark"], "ash": ["light bark"]})
+    expected = f"iterable of strings. Got a {make.__name__} instead: pass its column of texts"
+    with pytest.raises(ValueError, match=expected):
+        DocumentVectorizer().fit(table)
+    with pytest.raises(ValueError, match=expected):
+        choose_representation(table, ["a", "b"])
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame])
+def test_a_column_of_a_table_is_read(make):
+    column = make({"text": ["grey bark", "light bark"]})["text"]
+    assert DocumentVectorizer(min_df=1).fit_transform(column).shape == (2, 3)
 
 
 @pytest.mark.parametrize(("document", "kind"), [(None, "NoneType"), (b"oak", "bytes"), (3, "int")])

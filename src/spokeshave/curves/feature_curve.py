@@ -185,8 +185,12 @@ def feature_curve(
 ) -> FeatureCurve | list[FeatureCurve]:
     """Measure quality at every cut, for every class against the rest.
 
+    By default quality is measured by 5-fold cross-validation on X and y; given ``X_test`` and
+    ``y_test``, on those, with a model trained on X and y.
+
     Kolcz and Chowdhury, "Avoidance of model re-induction in SVM-based feature selection for text
-    categorization", IJCAI 2007, and beyond: one fit, then all cuts in one pass over the documents.
+    categorization", IJCAI 2007, and beyond: one fit (per fold), then all cuts in one pass over the
+    documents.
 
     Parameters
     ----------
@@ -198,8 +202,8 @@ def feature_curve(
         Documents to measure quality on. A cut chosen from such a curve was chosen on them, and the
         result says so.
     cv : int, splitter or iterable, optional
-        Folds of X to measure quality on instead, as in scikit-learn. Features are ranked and
-        models trained on the other folds. 5 without a test set.
+        Folds of X to measure quality on, as in scikit-learn: 5 by default. Features are ranked and
+        models trained on the other folds. Not together with a test set.
     method : {"mask", "sv_set", "exact", "warm", "rfe"} or sequence of them, default="mask"
         "mask" drops weights; "sv_set" adds up the masked and re-normalised support vectors again;
         "exact" retrains at each cut; "warm" reaches the same optimum from the dual of the cut
@@ -311,8 +315,12 @@ def measure_folds(
     indicator: sparse.csc_matrix,
     splits: Iterator[Split] | Sequence[Split],
     duals: Sequence[DualWeights | None] | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> Iterator[MeasuredFold]:
-    """Yield the curves of each fold in turn; ``duals`` are the solutions of trained folds."""
+    """Yield the curves of each fold in turn; ``duals`` are the solutions of trained folds.
+
+    Documents are trained with their ``weight``; in the measures each counts once.
+    """
     if options.estimator is not None:  # a fitted one has seen the test documents of the folds
         options = replace(options, estimator=clone(options.estimator))
     names = binarize(y)[0][-indicator.shape[1] :]
@@ -325,6 +333,7 @@ def measure_folds(
             indicator[test_rows],
             names,
             solved=None if duals is None else duals[f],
+            weight=None if weight is None else weight[train_rows],
         )
 
 
@@ -338,15 +347,17 @@ def measure_fold(
     *,
     blocks: Sequence[int] | None = None,
     solved: DualWeights | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> MeasuredFold:
     """Train on X and y once, and measure every method on the test documents.
 
     ``indicator`` has a column for each of the ``names``. With ``blocks``, only the classes of
     those blocks of the solver are trained and measured. With ``solved``, nothing is trained.
+    ``weight`` is that of the training documents.
     """
     start = perf_counter()
     how = options.by, options.aggregate, options.n_jobs, options.random_state
-    fitted = train(X, y, options.estimator, *how, blocks, solved)
+    fitted = train(X, y, options.estimator, *how, blocks, solved, weight)
     fit_seconds = perf_counter() - start
     seeds = draw_seeds(options.random_state, names.size)
     columns = np.flatnonzero(np.isin(names, fitted.classes))

@@ -85,8 +85,9 @@ class FittedClasses:
 
     @cached_property
     def rows(self) -> Rows:
-        """The documents in the layout of the kernels."""
-        return make_rows(self.X.indptr, self.X.indices, self.X.data, np.ones(self.X.shape[0]))
+        """The documents in the layout of the kernels, with the weights they were trained with."""
+        weight = np.ones(self.X.shape[0]) if self.dual is None else self.dual.problem.weight
+        return make_rows(self.X.indptr, self.X.indices, self.X.data, weight)
 
     @cached_property
     def number(self) -> NDArray[np.uint32]:
@@ -143,21 +144,23 @@ def train(
     random_state: Any,
     blocks: Sequence[int] | None = None,
     solved: DualWeights | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> FittedClasses:
     """Return a fitted model and the ranking that its cuts follow.
 
     A fitted ``estimator`` is used as it is. With ``blocks``, only the classes of those blocks of
     the solver are trained; their weights equal those of a model of all classes. With ``solved``,
-    the weights are computed from that dual solution and nothing is trained.
+    the weights are computed from that dual solution and nothing is trained. ``weight`` has positive
+    factors of C, one per document; only a `DualLinearSVC` takes them.
     """
     model = DualLinearSVC(random_state=random_state) if estimator is None else estimator
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
     if isinstance(model, DualLinearSVC) and (solved is not None or not is_fitted(model)):
-        fitted = _train_dual(X, y, model, indicator, names, n_jobs, blocks, solved)
+        fitted = _train_dual(X, y, model, indicator, names, n_jobs, blocks, solved, weight)
     else:
         assert blocks is None
-        fitted = _read_model(X, y, model, indicator, classes, names)
+        fitted = _read_model(X, y, model, indicator, classes, names, weight)
     ranking = None
     if by != "normal":
         ranking = rank_features(X, y, by, random_state=random_state, n_jobs=n_jobs)
@@ -178,6 +181,7 @@ def _train_dual(
     n_jobs: int | None,
     blocks: Sequence[int] | None,
     solved: DualWeights | None,
+    weight: NDArray[np.float64] | None,
 ) -> FittedClasses:
     """Train a `DualLinearSVC`, without its calibration, or rebuild it from a dual solution."""
     model = clone(model)
@@ -187,7 +191,7 @@ def _train_dual(
         dealt = make_blocks(indicator)
         chosen = np.sort(np.concatenate([dealt[number] for number in blocks]))
     problem, stop = (
-        make_problem(model, X, y, indicator, np.ones(X.shape[0])),
+        make_problem(model, X, y, indicator, _fill_weight(weight, X)),
         Stop(model.tol, model.max_iter),
     )
     if solved is None:
@@ -220,12 +224,15 @@ def _read_model(
     indicator: sparse.csc_matrix,
     classes: NDArray[Any],
     names: NDArray[Any],
+    weight: NDArray[np.float64] | None,
 ) -> FittedClasses:
     """Fit any linear model unless it is fitted, and read its weights."""
     if not is_fitted(model):
+        assert weight is None
         model = clone(model).fit(X, y)
     coef, intercept = read_weights(model, classes, names.size, X.shape[1])
-    dual = _read_dual(model, X, y, indicator) if isinstance(model, DualLinearSVC) else None
+    is_dual = isinstance(model, DualLinearSVC)
+    dual = _read_dual(model, X, y, indicator, weight) if is_dual else None
     return FittedClasses(X, indicator, names, coef, intercept, None, dual)
 
 
@@ -262,11 +269,22 @@ def read_weights(
     return coef, intercept
 
 
-def _read_dual(model: DualLinearSVC, X: Any, y: Any, indicator: sparse.csc_matrix) -> Dual:
+def _fill_weight(weight: NDArray[np.float64] | None, X: Any) -> NDArray[np.float64]:
+    """Return the weights of documents, one each by default."""
+    return np.ones(X.shape[0]) if weight is None else weight
+
+
+def _read_dual(
+    model: DualLinearSVC,
+    X: Any,
+    y: Any,
+    indicator: sparse.csc_matrix,
+    weight: NDArray[np.float64] | None,
+) -> Dual:
     if model.dual_coef_.shape[1] != X.shape[0]:
         raise ValueError(
             f"estimator must be fitted on X and y. It was fitted on {model.dual_coef_.shape[1]} "
             f"documents and X has {X.shape[0]}."
         )
-    problem = make_problem(model, X, y, indicator, np.ones(X.shape[0]))
+    problem = make_problem(model, X, y, indicator, _fill_weight(weight, X))
     return Dual(model.dual_coef_, problem, Stop(model.tol, model.max_iter))

@@ -25,6 +25,7 @@ from sklearn.utils import check_random_state
 from spokeshave.metrics import count_order, mean_known, measure
 from spokeshave.svm.estimator import DualLinearSVC
 from spokeshave.text.analyzers import JOINT, is_unspaced
+from spokeshave.text.preprocess import require_column
 from spokeshave.text.vectorizer import DocumentVectorizer, weight_fold
 from spokeshave.text.weighting import WEIGHTINGS, TermWeighter, are_counts
 from spokeshave.utils.validation import binarize, check_documents, check_targets, list_documents
@@ -370,6 +371,7 @@ def _check(documents: Any, y: Any) -> tuple[Any, Any]:
     is_array = sparse.issparse(documents) or isinstance(documents, np.ndarray)
     if is_array and documents.dtype.kind not in "OU":
         return check_documents(documents, y)
+    require_column(documents, "documents")
     texts, y = list(documents), check_targets(y if sparse.issparse(y) else np.asarray(y))
     if len(texts) != y.shape[0]:
         raise ValueError(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from time import perf_counter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
@@ -27,19 +28,20 @@ from spokeshave.curves.feature_curve import (
     draw_seeds,
     measure_folds,
 )
-from spokeshave.curves.fitted import FittedClasses, train
+from spokeshave.curves.fitted import DualWeights, FittedClasses, train
 from spokeshave.curves.result import Choice
 from spokeshave.curves.scoring import find_cut, fit_at_cut
 from spokeshave.metrics import LABEL_F1, MEASURES
 from spokeshave.selection.selector import check_n_features, forget_choice
 from spokeshave.selection.thresholds import count_steps, tune_thresholds
 from spokeshave.svm.calibration import check_calibration, fit_sigmoid
-from spokeshave.svm.estimator import DualLinearSVC, make_svc
+from spokeshave.svm.estimator import DualLinearSVC, check_weight, make_svc
 from spokeshave.svm.one_vs_rest import CalibratedMixin
 from spokeshave.svm.solver import warn_if_stopped_early
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 FINALS = ("warm", "exact", "mask", "sv_set")
+OF_SVM = ("C", "loss", "class_weight", "prior", "prior_strength")  # parameters of the SVM
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +123,9 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         Threads; -1 for all cores.
     random_state : int, RandomState instance or None, default=None
         Seed of the SVM.
+    C, loss, class_weight, prior, prior_strength : optional
+        Parameters of the SVM, as in `DualLinearSVC`, to tune without an ``estimator``. One that is
+        given replaces that of the estimator; None leaves it.
 
     Attributes
     ----------
@@ -178,6 +183,11 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         cv: Any = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        C: float | None = None,
+        loss: str | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        prior: Any = None,
+        prior_strength: float | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_features = n_features
@@ -194,8 +204,13 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.C = C
+        self.loss = loss
+        self.class_weight = class_weight
+        self.prior = prior
+        self.prior_strength = prior_strength
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose a cut by cross-validation and train the final model at it.
 
         Parameters
@@ -204,6 +219,11 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
             Documents.
         y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
             Labels, or a column of zeros and ones per class, dense or sparse.
+        sample_weight : array-like of shape (n_documents,), optional
+            Nonnegative factors of C per document, in the folds and in the final model; thresholds
+            and calibration weight the documents too. In the measures of the curve, and in rankings
+            other than by the normal, each document counts once. Documents of weight zero are left
+            out of everything.
 
         Returns
         -------
@@ -214,25 +234,33 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
         X, y = tidy(X), check_targets(y)
-        self.classes_, indicator = binarize(y)
+        weight = None if sample_weight is None else check_weight(sample_weight, X)
         self.multilabel_ = y.ndim == 2
-        svc = make_svc(self.estimator, self.n_jobs, self.random_state)
+        svc = self._make_svc()
         is_calibrated = bool(svc.probability)
         svc.set_params(probability=False)  # the final model is calibrated, not this SVM
+        given = X, y, weight
+        if weight is not None and not weight.all():
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         if is_calibrated:
             check_calibration(y)
-        splits: list[Split] = []
-        cut, measured = self._choose_cut(X, y, svc, indicator, splits)
+        self.classes_, indicator = binarize(y)
+        needs_folds = is_calibrated or self._has_thresholds
+        splits = self._split(*given) if needs_folds or self._is_auto else []
+        cut, measured = self._choose_cut(X, y, svc, indicator, splits, weight)
         if np.size(cut) not in (1, indicator.shape[1]):
             raise ValueError(
                 f"n_features must be a choice of one cut, or of one for each of the "
                 f"{indicator.shape[1]} classes. Got one for each of {np.size(cut)} instead."
             )
         cuts = np.broadcast_to(cut, indicator.shape[1])
-        folds = self._measure_final(X, y, svc, indicator, splits, cuts, measured, is_calibrated)
-        self.estimator_ = svc.fit(X, y)
-        part = train_final(X, y, self, svc, cut, None, keep_dual=False)
-        self._finish([part], folds, [test for _, test in splits], indicator)
+        folds = []
+        if needs_folds:
+            duals = [fold.dual for fold in measured] or None
+            folds = self._measure_final(X, y, svc, indicator, splits, cuts, duals, weight)
+        self.estimator_ = svc.fit(X, y, weight)
+        part = train_final(X, y, self, svc, cut, None, keep_dual=False, weight=weight)
+        self._finish([part], folds, [test for _, test in splits], indicator, weight)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -268,6 +296,27 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         if self.average is None and self.tolerance is None:
             raise ValueError("tolerance must be given where each class has its own cut.")
 
+    def _make_svc(self) -> DualLinearSVC:
+        """Return the SVM with the parameters that are given besides it."""
+        svc = make_svc(self.estimator, self.n_jobs, self.random_state)
+        given = {name: getattr(self, name) for name in OF_SVM}
+        svc.set_params(**{name: value for name, value in given.items() if value is not None})
+        return svc
+
+    def _split(self, X: Any, y: Any, weight: NDArray[np.float64] | None) -> list[Split]:
+        """Return the folds of the documents that have a weight, as numbers among these.
+
+        Folds that are given as lists hold numbers among all documents.
+        """
+        if weight is None or weight.all():
+            return list(check_cv(self.cv, y, classifier=True).split(X, y))
+        used = weight > 0
+        if self.cv is None or isinstance(self.cv, Integral) or hasattr(self.cv, "split"):
+            return list(check_cv(self.cv, y[used], classifier=True).split(X[used], y[used]))
+        number = np.cumsum(used) - 1
+        splits = check_cv(self.cv, y, classifier=True).split(X, y)
+        return [(number[a][used[a]], number[b][used[b]]) for a, b in splits]
+
     def _choose_cut(
         self,
         X: Any,
@@ -275,23 +324,20 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         svc: DualLinearSVC,
         indicator: sparse.csc_matrix,
         splits: list[Split],
+        weight: NDArray[np.float64] | None,
     ) -> tuple[Any, list[MeasuredFold]]:
-        """Return the cut, or one for each class, and the folds measured to choose it.
-
-        The folds are added to ``splits``.
-        """
+        """Return the cut, or one for each class, and the folds measured to choose it."""
         forget_choice(self)
         if isinstance(self.n_features, Choice):
             self.choice_ = self.n_features
             return self.choice_.cut, []
-        if self.n_features != "auto":
+        if not self._is_auto:
             return check_n_features(self.n_features, X.shape[1]), []
         check_options((self.method,), self.by, self._against, self.aggregate, svc)
         start = perf_counter()
         cuts = check_cuts(self.cuts, X.shape[1])
         options = self._curve_options(svc, self.method, cuts, keep_scores=False)
-        splits += check_cv(self.cv, y, classifier=True).split(X, y)
-        measured = list(measure_folds(options, X, y, indicator, splits))
+        measured = list(measure_folds(options, X, y, indicator, splits, weight=weight))
         curves = [fold.curves for fold in measured]
         names, seconds = self.classes_[-indicator.shape[1] :], perf_counter() - start
         (self.curve_,) = average_folds(options, names, curves, "cross-validation", seconds)
@@ -306,22 +352,22 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         indicator: sparse.csc_matrix,
         splits: list[Split],
         cuts: NDArray[Any],
-        measured: list[MeasuredFold],
-        is_calibrated: bool,
+        duals: list[DualWeights | None] | None,
+        weight: NDArray[np.float64] | None,
     ) -> list[FoldCurves]:
         """Return the final model's folds at its cuts, for its thresholds and its calibration.
 
-        Folds that were measured to choose the cut are not trained again.
+        Folds that were measured to choose the cut have ``duals``, and are not trained again.
         """
-        if not (is_calibrated or self._has_thresholds):
-            return []
         check_options((self.final,), self.by, self._against, self.aggregate, svc)
-        if not splits:
-            splits += check_cv(self.cv, y, classifier=True).split(X, y)
-        duals = [fold.dual for fold in measured] or None
         options = self._curve_options(svc, self.final, cuts[:, None], keep_scores=True)
-        folds = measure_folds(options, X, y, indicator, splits, duals)
+        folds = measure_folds(options, X, y, indicator, splits, duals, weight)
         return [fold.curves for fold in folds]
+
+    @property
+    def _is_auto(self) -> bool:
+        """Whether the cut is chosen from the curve."""
+        return isinstance(self.n_features, str) and self.n_features == "auto"
 
     @property
     def _has_thresholds(self) -> bool:
@@ -371,14 +417,17 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         folds: Sequence[FoldCurves],
         test_rows: Sequence[NDArray[np.intp]],
         indicator: sparse.csc_matrix,
+        weight: NDArray[np.float64] | None = None,
     ) -> None:
         """Set the thresholds, the weights, the features kept and the calibration.
 
-        ``folds`` are those of the final model; without them it has no calibration.
+        ``folds`` are those of the final model; without them it has no calibration. ``weight`` is
+        that of the documents.
         """
+        found = test_rows, indicator, weight
         self.thresholds_ = np.zeros(indicator.shape[1])
         if self._has_thresholds and folds:
-            self.thresholds_ = find_thresholds(folds, test_rows, indicator, self._average)
+            self.thresholds_ = find_thresholds(folds, *found, self._average)
         order: Any = np.argsort(np.concatenate([part.rows for part in parts]))
         models = [part.model for part in parts]
         self.coef_ = sparse.vstack([each.coef for each in models]).toarray()[order]
@@ -388,7 +437,7 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         self.unit_, self.features_ = models[0].unit, np.unique(self.kept_.indices)
         self._forget_calibration()
         if folds and getattr(self.estimator, "probability", False):
-            self.calibration_ = calibrate_folds(folds, test_rows, indicator, self.thresholds_)
+            self.calibration_ = calibrate_folds(folds, *found, self.thresholds_)
 
 
 def train_final(
@@ -400,11 +449,13 @@ def train_final(
     blocks: Sequence[int] | None,
     *,
     keep_dual: bool,
+    weight: NDArray[np.float64] | None = None,
 ) -> FinalClasses:
     """Train some blocks of classes, or all, and cut them as ``model.fit`` does."""
     classes, indicator = binarize(y)
     names = classes[-indicator.shape[1] :]
-    fitted = train(X, y, svc, model.by, model.aggregate, model.n_jobs, model.random_state, blocks)
+    how = model.by, model.aggregate, model.n_jobs, model.random_state
+    fitted = train(X, y, svc, *how, blocks, weight=weight)
     rows = np.flatnonzero(np.isin(names, fitted.classes))
     cuts = np.broadcast_to(cut, names.size)[rows]
     seeds = draw_seeds(model._seed(svc), names.size)[rows]
@@ -494,32 +545,37 @@ def pool_scores(
     folds: Sequence[FoldCurves],
     test_rows: Sequence[NDArray[np.intp]],
     indicator: sparse.csc_matrix,
+    weight: NDArray[np.float64] | None,
     k: int,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64] | None]:
     """Return the scores of a class for the test documents of all folds, and which are of it.
 
-    A fold that does not train the class has no scores of it.
+    A fold that does not train the class has no scores of it. The last array is the weight of each
+    of these documents, if they have any.
     """
     is_class = indicator[:, [k]].toarray().ravel() > 0
-    scores, positive = [np.zeros(0)], [np.zeros(0, bool)]
+    scores, found = [np.zeros(0)], [np.zeros(0, np.intp)]
     for fold, rows in zip(folds, test_rows, strict=True):
         curves = fold.classes[k]
         if curves is not None:
             assert curves[0].scores is not None
             scores.append(curves[0].scores)
-            positive.append(is_class[rows])
-    return np.concatenate(scores), np.concatenate(positive)
+            found.append(rows)
+    at = np.concatenate(found)
+    return np.concatenate(scores), is_class[at], None if weight is None else weight[at]
 
 
 def find_thresholds(
     folds: Sequence[FoldCurves],
     test_rows: Sequence[NDArray[np.intp]],
     indicator: sparse.csc_matrix,
+    weight: NDArray[np.float64] | None,
     average: str | None,
 ) -> NDArray[np.float64]:
     """Return the threshold of each class from the folds' scores; zero without a document of it."""
     steps = [
-        count_steps(*pool_scores(folds, test_rows, indicator, k)) for k in range(indicator.shape[1])
+        count_steps(*pool_scores(folds, test_rows, indicator, weight, k))
+        for k in range(indicator.shape[1])
     ]
     return np.where(np.diff(indicator.indptr) > 0, tune_thresholds(steps, average), 0.0)
 
@@ -528,6 +584,7 @@ def calibrate_folds(
     folds: Sequence[FoldCurves],
     test_rows: Sequence[NDArray[np.intp]],
     indicator: sparse.csc_matrix,
+    weight: NDArray[np.float64] | None,
     thresholds: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Fit Platt's sigmoid of each class on the scores of the folds' test documents (2 x classes).
@@ -536,8 +593,10 @@ def calibrate_folds(
     """
     sigmoids = np.empty((2, indicator.shape[1]))
     for k in range(indicator.shape[1]):
-        scores, positive = pool_scores(folds, test_rows, indicator, k)
+        scores, positive, of_each = pool_scores(folds, test_rows, indicator, weight, k)
         if not scores.size:
             scores, positive = np.zeros(indicator.shape[0]), indicator[:, [k]].toarray().ravel() > 0
-        sigmoids[:, k] = fit_sigmoid(scores - thresholds[k], positive, np.ones(scores.size))
+            of_each = weight
+        counted = np.ones(scores.size) if of_each is None else of_each
+        sigmoids[:, k] = fit_sigmoid(scores - thresholds[k], positive, counted)
     return sigmoids

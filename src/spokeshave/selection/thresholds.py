@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,13 @@ class Steps(NamedTuple):
     """The distinct scores of a class, highest first, and the documents at or above each.
 
     ``right`` are those of the class, ``predicted`` are all; ``positive`` is the number of documents
-    of the class.
+    of the class. Documents of a weight count by it.
     """
 
     scores: NDArray[np.float64]
-    right: NDArray[np.int64]
-    predicted: NDArray[np.int64]
-    positive: int
+    right: NDArray[Any]
+    predicted: NDArray[Any]
+    positive: float
 
     @property
     def f1(self) -> NDArray[np.float64]:
@@ -31,8 +31,12 @@ class Steps(NamedTuple):
         return np.asarray(2 * self.right / (self.predicted + self.positive))
 
 
-def count_steps(scores: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> Steps:
-    """Count the documents at or above each score.
+def count_steps(
+    scores: NDArray[np.float64],
+    is_positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None = None,
+) -> Steps:
+    """Count the documents at or above each score, or add up their weights.
 
     Documents so low that F1 is below `LOWEST_F1` from there on count as one tie, so that memory
     grows with the labels of documents, and not with documents times classes.
@@ -44,12 +48,14 @@ def count_steps(scores: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> 
     (array([0.9, 0.2]), array([1, 2]), array([1, 3]))
     """
     order = np.argsort(-scores, kind="stable")
-    scores, right = scores[order], np.cumsum(is_positive[order], dtype=np.int64)
-    positive = int(right[-1]) if right.size else 0
-    rest = int(2 * max(positive, 1) / LOWEST_F1)
+    scores = scores[order]
+    counted: NDArray[Any] = np.ones(order.size, np.int64) if weight is None else weight[order]
+    right, predicted = np.cumsum(is_positive[order] * counted), np.cumsum(counted)
+    positive = right[-1].item() if right.size else 0
+    rest = int(np.searchsorted(predicted, 2 * (positive or 1) / LOWEST_F1, side="right"))
     scores[rest:] = scores[rest : rest + 1]
     at = np.flatnonzero(np.append(scores[:-1] > scores[1:], True)[: scores.size])
-    return Steps(scores[at], right[at], at + 1, positive)
+    return Steps(scores[at], right[at], predicted[at], positive)
 
 
 def find_common(classes: Sequence[Steps], average: str) -> float:

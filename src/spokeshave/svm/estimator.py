@@ -167,7 +167,7 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
-        X, y, weight = tidy(X), check_targets(y), _check_weight(sample_weight, X)
+        X, y, weight = tidy(X), check_targets(y), check_weight(sample_weight, X)
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         start = self._find_start(indicator) if self.warm_start else None
@@ -326,7 +326,8 @@ def compute_costs(
     return box, ridge, np.inf if model.fit_intercept == "free" else bias
 
 
-def _check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:
+def check_weight(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64]:
+    """Return the weight of each document, one by default."""
     if sample_weight is None:
         return np.ones(X.shape[0])
     weight = check_array(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
+from typing import Any
 
 # Comments, scripts and style sheets are removed with their content. An unclosed one ends with the
 # text, as in a browser. A tag is a name in angle brackets, so <a@b.org> and 1 < 2 are text.
@@ -60,6 +61,16 @@ def strip_accents_unicode(text: str) -> str:
     return "".join([c for c in decomposed if not unicodedata.combining(c)])
 
 
+def require_column(documents: Any, parameter: str) -> None:
+    """Raise ValueError for one string, and for a table, whose column names would be read."""
+    problem = f"{parameter} must be an iterable of strings."
+    if isinstance(documents, str | bytes):
+        raise ValueError(f"{problem} Got a single string instead.")
+    if hasattr(documents, "columns") or isinstance(documents, Mapping):
+        found = type(documents).__name__
+        raise ValueError(f"{problem} Got a {found} instead: pass its column of texts.")
+
+
 def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterator[list[str]]:
     """Yield lists of documents of about ``size`` characters each.
 
@@ -70,9 +81,7 @@ def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterato
     >>> list(split_chunks(["ash", "oak", "yew"], 6, "documents"))
     [['ash', 'oak'], ['yew']]
     """
-    if isinstance(documents, str | bytes):
-        problem = f"{parameter} must be an iterable of strings."
-        raise ValueError(f"{problem} Got a single string instead.")
+    require_column(documents, parameter)
     chunk: list[str] = []
     n_characters = 0
     for number, document in enumerate(documents):
