@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from time import sleep
 
@@ -116,6 +117,27 @@ def test_several_labels_and_test_documents(client, tmp_path):
     )
     assert_same(far, run_here(far, collection, settings, test))
     assert far.record.model.judgement.n_documents == 60
+
+
+@pytest.mark.parametrize("nonzeros_per_document", [None, 6])
+def test_labels_keep_the_type_that_they_have_in_the_source(client, tmp_path, nonzeros_per_document):
+    collection = make_collection()
+    rows = [
+        {"text": text, "label": int(label.split()[1])}
+        for text, label in zip(collection.texts, collection.labels, strict=True)
+    ]
+    for number, part in enumerate((rows[:100], rows[100:])):
+        path = tmp_path / f"part-{number}.jsonl"
+        path.write_text("\n".join(map(json.dumps, part)))
+    far = fit_on_cluster(
+        client,
+        str(tmp_path / "part-*.jsonl"),
+        settings=Settings(cuts=QUICK, hold_out=0.2),
+        nonzeros_per_document=nonzeros_per_document,
+    )
+    assert far.model.classes_.tolist() == [0, 1, 2, 3]
+    assert far.record.model.judgement.accuracy > 0.7
+    assert far.model.predict([rows[0]["text"]]).dtype.kind == "i"
 
 
 def test_forty_classes_are_dealt_to_blocks(client, tmp_path):

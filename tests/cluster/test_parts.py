@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from made_parts import make_collection, write_parts
 from spokeshave.cluster.parts import FilePart, Kind, Reading, Side, expand, inspect_file, read_range
@@ -82,6 +83,19 @@ def test_malformed_rows_are_counted_or_told_of(tmp_path):
 )
 def test_partitions_of_dask_collections_are_understood(value):
     assert gather(Reading(value, TEXTS)) == (["grey", "bark"], ["ash", "oak"])
+
+
+@pytest.mark.parametrize("labels", [[3, 10], [True, False]])
+def test_labels_of_dask_collections_keep_their_type(labels):
+    frame = pd.DataFrame({"label": labels, "text": ["grey", "bark"]})
+    pairs, several = (["grey", "bark"], labels), (["grey", "bark"], [[label] for label in labels])
+    blocks = [list(zip(*each, strict=True)) for each in (pairs, several)]
+    for value in (frame, *blocks):
+        (batch,) = Reading(value, TEXTS)
+        assert batch.label_type == type(labels[0]).__name__
+    X, vectors = sparse.eye(2, format="csr"), Kind(is_text=False, is_multilabel=False)
+    (batch,) = Reading((X, np.array(labels)), vectors)
+    assert (batch.labels, batch.label_type) == (list(map(str, labels)), type(labels[0]).__name__)
 
 
 def test_what_lies_elsewhere_is_fetched_and_called_by_its_address(folder, tmp_path):

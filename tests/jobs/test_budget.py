@@ -6,9 +6,11 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import polars
 import pytest
 
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
+from spokeshave.corpus import load_source
 from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError, ParameterError
 from spokeshave.jobs import budget
@@ -21,9 +23,11 @@ from spokeshave.jobs.budget import (
     make_recipe,
     run_budgeted,
 )
+from spokeshave.jobs.fit import run_job
 from spokeshave.jobs.record import read_record, write_record
 from spokeshave.jobs.settings import Budget, Settings
 from spokeshave.model.file import unpack_model
+from spokeshave.model.label_files import Labelling, label_file
 from spokeshave.report import render_report
 from spokeshave.utils.timing import Stopwatch
 from zipf import make_zipf, write_csv
@@ -339,3 +343,40 @@ def test_a_malformed_test_document_does_not_cost_the_work(folder, tmp_path):
             Files(folder / "trees.csv", path), replace(BUDGET, folder=work), settings=SETTINGS
         )
     assert not work.exists()
+
+
+def write_table(path, texts, labels):
+    table = polars.DataFrame({"text": texts, "label": labels})
+    if path.suffix == ".jsonl":
+        table.write_ndjson(path)
+    else:
+        table.write_parquet(path) if path.suffix == ".parquet" else table.write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("names", [{"ash": 3, "oak": 10, "yew": -1}, {"ash": False, "oak": True}])
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("has_several", [False, True])
+def test_labels_keep_the_type_that_they_have_in_the_source(names, suffix, has_several, tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = rng.choice(list(names), 120)
+    texts = [f"{kind} {' '.join(rng.choice(['wind', 'rain', 'hill'], 3))}" for kind in kinds]
+    labels = [[names[kind]] if has_several else names[kind] for kind in kinds]
+    train = test = write_table(tmp_path / f"train.{suffix}", texts, labels)
+    if not has_several:  # the same labels, as text
+        test = write_table(tmp_path / "test.csv", texts, list(map(str, labels)))
+    near = run_job(load_source(train).documents, load_source(test).documents, settings=SETTINGS)
+    far = run_budgeted(Files(train, test), Budget("8GB"), settings=SETTINGS)
+    svc = BudgetedSVC("8GB").fit_files(train)
+    expected = sorted(names.values(), key=str)
+    for run in (near, far):
+        assert run.model.classes_.tolist() == svc.classes_.tolist() == expected
+        assert run.record.model.judgement.accuracy == 1
+        assert [each.name for each in run.record.classes] == list(map(str, expected))
+        for out in ("jsonl", "parquet"):
+            target = tmp_path / f"labelled.{out}"
+            label_file(unpack_model(run.content), str(train), str(target), Labelling())
+            read = polars.read_ndjson if out == "jsonl" else polars.read_parquet
+            assert read(target)["predicted_label"].to_list() == labels
+    if not has_several:
+        assert svc.predict(texts).tolist() == near.model.predict(texts).tolist() == labels

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spokeshave.budget.row_batches import as_tuple
-from spokeshave.corpus.documents import Fingerprint
+from spokeshave.corpus.documents import Fingerprint, join_label_types
 
 SMALL = 1 << 16  # numbers up to this are counted rather than sorted
 N_SMALLEST = 4096  # hashes kept: they give the number of distinct words to within 2%
@@ -46,6 +46,7 @@ class CollectionCounts:
     n_counted: int | None = None  # distinct words, if all have been counted
     n_skipped: int = 0  # malformed rows
     fingerprint: Fingerprint = field(default_factory=Fingerprint)  # of the documents, if taken
+    label_type: str | None = None  # of the labels in the source, as of `Texts`
 
     @property
     def n_words(self) -> int:
@@ -75,6 +76,7 @@ class CollectionCounts:
             None,
             self.n_skipped + other.n_skipped,
             self.fingerprint.join(other.fingerprint),
+            join_label_types(self.label_type, other.label_type),
         )
 
 
@@ -84,6 +86,7 @@ def count_rows(
     labels: Sequence[Any],
     *,
     hashes: NDArray[np.uint64] | None = None,
+    label_type: str | None = None,
 ) -> CollectionCounts:
     """Return the counts of some rows of features, and of their labels.
 
@@ -96,6 +99,7 @@ def count_rows(
         int(features.max(initial=-1)) + 1 if hashes is None else 0,
         count_classes(labels),
         _find_smallest(mix(distinct)),
+        label_type=label_type,
     )
 
 

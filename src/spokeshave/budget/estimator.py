@@ -25,7 +25,7 @@ from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.run import STAGES, Result, run
 from spokeshave.budget.warmup import exercise
 from spokeshave.budget.working_set import Objective
-from spokeshave.corpus.documents import Vectors
+from spokeshave.corpus.documents import Vectors, restore_labels
 from spokeshave.corpus.options import Column
 from spokeshave.corpus.stream import open_stream
 from spokeshave.curves.cuts import check_nonzeros
@@ -51,7 +51,7 @@ from spokeshave.utils.validation import binarize, check_targets, tidy
 
 TOLERANCE = 0.001
 ROWS = 4096  # rows of a matrix in a batch
-FOLDER_FORMAT = 3  # of the files that a run leaves to be resumed
+FOLDER_FORMAT = 4  # of the files that a run leaves to be resumed
 
 
 class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
@@ -96,7 +96,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Class labels; column numbers for an indicator matrix, names for files.
+        Class labels; column numbers for an indicator matrix. Those of files are strings, or whole
+        numbers or truth values if all of them are in a jsonl or parquet file.
     coef_ : ndarray of shape (n_classes, n_kept)
         Weights of the features kept; one row for two classes.
     intercept_ : ndarray of shape (n_classes,)
@@ -434,7 +435,8 @@ def _take_fingerprint(svc: BudgetedSVC, stream: BatchReader, request: Request) -
 
 def set_result(svc: BudgetedSVC, result: Result, request: Request) -> None:
     """Set the fitted attributes of an estimator."""
-    svc.classes_ = result.classes
+    label_type = result.counts.label_type
+    svc.classes_ = np.array(restore_labels(result.classes.tolist(), label_type))
     svc.multilabel_ = request.is_multilabel
     svc.is_text_, svc.norm_ = request.is_text, request.norm
     svc.features_ = np.asarray(result.features, object if request.is_text else np.intp)

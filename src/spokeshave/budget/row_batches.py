@@ -141,7 +141,8 @@ class Classes:
 class EncodedBatch(NamedTuple):
     """Documents as sparse rows, with their labels and a checksum of both.
 
-    ``terms`` numbers the features if they are terms of texts, anew in every batch.
+    ``terms`` numbers the features if they are terms of texts, anew in every batch. ``label_type``
+    is as of `Texts`.
     """
 
     indptr: NDArray[Any]
@@ -150,6 +151,7 @@ class EncodedBatch(NamedTuple):
     labels: list[Any]
     checksum: int
     terms: TermTable | None = None
+    label_type: str | None = None
 
     @property
     def n_documents(self) -> int:
@@ -210,7 +212,8 @@ class TextEncoder:
         labels = list(batch.labels or ())
         checksum = crc32(ends.tobytes(), crc32(repr(labels).encode("utf-8", "surrogatepass")))
         checksum = crc32(text.data, checksum)
-        return EncodedBatch(rows.indptr, rows.tokens, values, labels, checksum, table)
+        found = rows.indptr, rows.tokens, values, labels, checksum, table
+        return EncodedBatch(*found, batch.label_type)
 
     def _value(self, counts: NDArray[np.int32]) -> NDArray[np.float32] | None:
         return counts.astype(np.float32) if self.has_values else None
@@ -228,7 +231,9 @@ class VectorEncoder:
         checksum = crc32(repr(labels).encode("utf-8", "surrogatepass"))
         for part in (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data):
             checksum = crc32(np.ascontiguousarray(part).data, checksum)
-        return EncodedBatch(X.indptr, X.indices, values, labels, checksum)
+        return EncodedBatch(
+            X.indptr, X.indices, values, labels, checksum, label_type=batch.label_type
+        )
 
     def index(self, features: NDArray[Any]) -> NDArray[np.uint32]:
         """Return a lookup of features: the new number of each."""

@@ -246,7 +246,13 @@ def run_first_pass(
     for encoded in map_ahead(encoder.scan, batches, request.n_threads):
         n_documents, hashes = encoded.n_documents, encoded.hash_terms()
         counts = counts.merge(
-            count_rows(encoded.features, n_documents, encoded.labels, hashes=hashes)
+            count_rows(
+                encoded.features,
+                n_documents,
+                encoded.labels,
+                hashes=hashes,
+                label_type=encoded.label_type,
+            )
         )
         checksum = chain_checksums(checksum, encoded.checksum)
         sample.add(encoded.encode(classes), len(classes), encoded.terms)
@@ -303,6 +309,7 @@ def save_first_pass(folder: Path, first: FirstPass) -> None:
         "n_nonzeros": counts.n_nonzeros,
         "n_features": counts.n_features,
         "classes": [[name, counts.class_counts[name]] for name in first.classes.names],
+        "label_type": counts.label_type,
         "checksum": first.checksum,
     }
     np.save(folder / "smallest.npy", counts.smallest)

@@ -102,6 +102,7 @@ def count_part(
                 n_features,
                 count_classes(labels),
                 fingerprint=compute_fingerprint(batch, labels),
+                label_type=batch.label_type,
             )
         )
     total = total.merge(CollectionCounts(n_skipped=reading.n_skipped))

@@ -56,6 +56,7 @@ def join_dataset(
         vectorizer=vectorizer,
         scaler=None,
         fingerprint=info.fingerprint,
+        label_type=info.label_type,
     )
 
 

@@ -328,6 +328,7 @@ class _Job:
             fingerprint=str(total.fingerprint),
             is_text=self.train.kind.is_text,
             is_weighted=self.train.kind.is_text,
+            label_type=total.label_type,
         )
         has_values = _have_values(self.train, self.recipe)
         n_bytes = measure_whole(info, n_nonzeros, has_values=has_values)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from spokeshave.cluster.client import collect, submit
-from spokeshave.corpus.documents import Texts, Vectors, take_documents
+from spokeshave.corpus.documents import Texts, Vectors, name_labels, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import CorpusError, NoDocumentsError
 
@@ -271,7 +271,8 @@ def read_partition(value: Any, kind: Kind) -> Documents:
     """
     if not kind.is_text:
         X, labels = value
-        return Vectors(sparse.csr_matrix(X), [_name(label) for label in labels], None)
+        named, label_type = name_labels([_as_label(label) for label in labels])
+        return Vectors(sparse.csr_matrix(X), named, None, label_type=label_type)
     if hasattr(value, "columns"):
         pairs: Any = zip(value[kind.text], value[kind.label], strict=True)
     else:
@@ -282,14 +283,16 @@ def read_partition(value: Any, kind: Kind) -> Documents:
     texts, labels = [], []
     for text, label in pairs:
         texts.append(str(text))
-        labels.append(_name(label))
-    return Texts(texts, labels)
+        labels.append(_as_label(label))
+    named, label_type = name_labels(labels)
+    return Texts(texts, named, label_type=label_type)
 
 
-def _name(label: Any) -> Any:
+def _as_label(label: Any) -> Any:
+    """Return several labels as a tuple, each once; one as it is."""
     if isinstance(label, tuple | list | set | frozenset):
-        return tuple(dict.fromkeys(map(str, label)))
-    return str(label)
+        return tuple(dict.fromkeys(label))
+    return label
 
 
 @contextmanager

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import blake2b
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 Label: TypeAlias = "str | tuple[str, ...]"
+TypedLabel: TypeAlias = "str | int | tuple[str | int, ...]"  # as in a source that has types
 Labels: TypeAlias = "list[str] | list[tuple[str, ...]]"
 Documents: TypeAlias = "Texts | Vectors | Split"
 
@@ -27,6 +29,9 @@ class Texts:
         source was read without labels.
     skipped : int
         Number of malformed rows that were skipped.
+    label_type : {'str', 'int', 'bool'} or None
+        The type of the labels in the source, if all are of one type; 'str' if not, and None if it
+        is not known.
 
     Examples
     --------
@@ -37,6 +42,7 @@ class Texts:
     texts: list[str]
     labels: Labels | None
     skipped: int = 0
+    label_type: str | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -57,6 +63,8 @@ class Vectors:
         The name of each column, or None if the source has no names.
     skipped : int
         Number of malformed rows that were skipped.
+    label_type : {'str', 'int', 'bool'} or None
+        As of `Texts`.
 
     Examples
     --------
@@ -70,6 +78,7 @@ class Vectors:
     labels: Labels
     feature_names: tuple[str, ...] | None
     skipped: int = 0
+    label_type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +118,59 @@ def take_documents(documents: Texts | Vectors, rows: Any) -> Texts | Vectors:
     if isinstance(documents, Texts):
         return replace(documents, texts=[documents.texts[i] for i in rows], labels=labels)
     return replace(documents, X=documents.X[rows], labels=labels)
+
+
+def name_labels(labels: list[Any]) -> tuple[Any, str | None]:
+    """Return labels as strings, by which they are compared, and the type that they had.
+
+    Examples
+    --------
+    >>> name_labels([3, 10]), name_labels([(True,), ()]), name_labels([3, "x"])
+    ((['3', '10'], 'int'), ([('True',), ()], 'bool'), (['3', 'x'], 'str'))
+    """
+    found = {type(name) for label in labels for name in list_classes(label)}
+    if found <= {str}:
+        return labels, "str" if found else None
+    label_type: str | None = None
+    for kind in found:
+        label_type = join_label_types(label_type, _name_type(kind))
+    numbers: Any = (name for label in labels for name in list_classes(label))
+    if label_type == "int" and not all(-(2**63) <= number < 2**63 for number in numbers):
+        label_type = "str"  # no array of numbers holds them
+    named = [tuple(map(str, x)) if isinstance(x, tuple) else str(x) for x in labels]
+    return named, label_type
+
+
+def join_label_types(one: str | None, other: str | None) -> str | None:
+    """Return the type of labels of two types; None is an unknown one.
+
+    Examples
+    --------
+    >>> join_label_types(None, "int"), join_label_types("bool", "int")
+    ('int', 'str')
+    """
+    if one is None or other is None:
+        return one or other
+    return one if one == other else "str"
+
+
+def restore_labels(names: Sequence[Any], label_type: str | None) -> list[Any]:
+    """Return labels in the type that they had before `name_labels`.
+
+    Examples
+    --------
+    >>> restore_labels(["10", "3"], "int"), restore_labels(["False", "True"], "bool")
+    ([10, 3], [False, True])
+    """
+    if label_type == "int":
+        return [int(name) for name in names]
+    return [name == "True" for name in names] if label_type == "bool" else list(names)
+
+
+def _name_type(kind: type) -> str:
+    if kind.__name__ in ("bool", "bool_"):  # that of numpy too
+        return "bool"
+    return "int" if issubclass(kind, Integral) else "str"
 
 
 _PRIME = 2**127 - 1

@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from spokeshave.corpus.documents import Label, Texts, Vectors
+from spokeshave.corpus.documents import Label, Texts, TypedLabel, Vectors, name_labels
 from spokeshave.corpus.files import Progress, explain_damage
 from spokeshave.corpus.options import BadRows, Column, SourceOptions
 
-Text: TypeAlias = tuple[str, "Label | None"]
+Text: TypeAlias = tuple[str, "TypedLabel | None"]
 Vector: TypeAlias = tuple["Label", "list[int]", "list[float]"]
 
 
@@ -140,7 +140,7 @@ def batch_texts(
     Parameters
     ----------
     documents : iterable of tuple
-        The text and the label of each document.
+        The text and the label of each document; labels become strings.
     size, max_characters : int
         The largest number of documents and of characters in a batch. A text with more characters
         is a batch of its own.
@@ -154,13 +154,15 @@ def batch_texts(
     for text, label in documents:
         if texts and (len(texts) == size or n_characters + len(text) > max_characters):
             n_skipped = count_skipped()
-            yield Texts(texts, labels, n_skipped - n_counted)
+            named, label_type = name_labels(labels)
+            yield Texts(texts, named, n_skipped - n_counted, label_type)
             texts, labels, n_characters, n_counted = [], [], 0, n_skipped
         texts.append(text)
         labels.append(label)
         n_characters += len(text)
     if texts:
-        yield Texts(texts, labels, count_skipped() - n_counted)
+        named, label_type = name_labels(labels)
+        yield Texts(texts, named, count_skipped() - n_counted, label_type)
 
 
 def batch_vectors(

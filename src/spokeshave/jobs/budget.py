@@ -264,7 +264,7 @@ def _check_test(test: BatchReader, supply: DocumentStream, settings: Settings) -
 
 def evaluate_stream(model: Model, stream: BatchReader, name: str | None) -> EvaluationRecord:
     """Evaluate a model on documents that are read in batches."""
-    names: list[str] = model.classes_.tolist()
+    names = [str(label) for label in model.classes_.tolist()]
     (found,) = compare_batches(stream.read_batches(), names, [partial(predict_batch, model)])
     on = name or "test documents"
     return summarize_evaluation(found, names, on, is_multilabel=model.multilabel_)
@@ -279,7 +279,7 @@ def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
 
 def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:
     """Return the facts about the documents of a fitted model."""
-    counts, names = svc.counts_, svc.classes_.tolist()
+    counts, names = svc.counts_, [str(label) for label in svc.classes_.tolist()]
     return DatasetInfo(
         names=names,
         counts=[counts.class_counts[name] for name in names],
@@ -287,6 +287,7 @@ def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:
         n_features=counts.n_words,
         is_multilabel=svc.multilabel_,
         fingerprint=f"{svc.checksum_:016x}",
+        label_type=counts.label_type,
     )
 
 
@@ -357,7 +358,7 @@ def _write_headline(
 def _list_words(svc: BudgetedSVC, model: Model) -> list[WordsRecord]:
     """Return the strongest words of each class."""
     names = np.array(model.feature_names_, object)
-    row_names = model.classes_[-len(svc.coef_) :].tolist()
+    row_names = [str(label) for label in model.classes_[-len(svc.coef_) :].tolist()]
     return [
         WordsRecord(name, *list_strongest(weights, names), edges=[])
         for name, weights in zip(row_names, svc.coef_, strict=True)

@@ -65,6 +65,8 @@ class DatasetInfo:
         Whether documents are texts.
     is_weighted : bool
         Whether rows are weighted counts of terms, which texts give or vectors hold.
+    label_type : {"str", "int", "bool"} or None
+        The type that the classes had in the source; in ``names`` they are strings.
     """
 
     names: list[str]
@@ -75,6 +77,7 @@ class DatasetInfo:
     fingerprint: str
     is_text: bool = False
     is_weighted: bool = False
+    label_type: str | None = None
 
     @property
     def row_names(self) -> list[str]:
@@ -124,6 +127,8 @@ class Dataset:
         The scaler of the columns of a dense table, or the weighter of counts in vectors.
     fingerprint : str
         A digest of the training documents and their labels.
+    label_type : {"str", "int", "bool"} or None
+        The type that the classes had in the source; in ``names`` they are strings.
     """
 
     train: Part
@@ -134,6 +139,7 @@ class Dataset:
     vectorizer: DocumentVectorizer | None
     scaler: StandardScaler | TermWeighter | None
     fingerprint: str
+    label_type: str | None = None
 
     @property
     def info(self) -> DatasetInfo:
@@ -147,6 +153,7 @@ class Dataset:
             fingerprint=self.fingerprint,
             is_text=self.vectorizer is not None,
             is_weighted=self.vectorizer is not None or isinstance(self.scaler, TermWeighter),
+            label_type=self.label_type,
         )
 
     @cached_property
@@ -239,6 +246,7 @@ def prepare_dataset(
         vectorizer=rows.vectorizer,
         scaler=rows.scaler,
         fingerprint=fingerprint,
+        label_type=train.label_type,
     )
 
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from spokeshave.corpus.documents import Texts
+from spokeshave.corpus.documents import Texts, restore_labels
 from spokeshave.curves.cuts import check_cuts
 from spokeshave.curves.feature_curve import (
     CurveOptions,
@@ -680,7 +680,8 @@ def pack_classifier(dataset: Dataset, classifier: Any, provenance: dict[str, Any
     """Return the content of a model file, with the names of classes and features."""
     first = dataset.vectorizer or dataset.scaler
     pipeline = classifier if first is None else make_pipeline(first, classifier)
-    model = export_model(pipeline, classes=dataset.names, provenance=provenance)
+    classes = restore_labels(dataset.names, dataset.label_type)
+    model = export_model(pipeline, classes=classes, provenance=provenance)
     if isinstance(model.input, VectorInput):
         names = tuple(dataset.feature_names[model.input.features].tolist())
         model = replace(model, input=replace(model.input, names=names))

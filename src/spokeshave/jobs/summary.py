@@ -286,13 +286,13 @@ def predict_batch(model: Model, batch: Texts | Vectors) -> Any:
 
 
 def predict_ranked(model: Any, documents: Any) -> Any:
-    """Return the predicted labels; for a multilabel model with the scores that rank them.
+    """Return the predicted labels as strings; for a multilabel model with scores that rank them.
 
     Labels are ranked by their scores before thresholds, which are a better order: a low threshold
     means that a class is hard to find, not that it is likely.
     """
     if not model.multilabel_:
-        return model.predict(documents)
+        return np.asarray(model.predict(documents)).astype(str)
     scores = model.decision_function(documents)
     return RankedLabels(scores > 0, scores + getattr(model, "thresholds_", 0.0))
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spokeshave.corpus import Texts, limits, load_texts, read_texts
+from spokeshave.corpus import Texts, limits, load_texts, open_stream, read_texts
 from spokeshave.corpus.formats import tables
 from spokeshave.corpus.formats.tables import LabelParser
 from spokeshave.corpus.options import MalformedRow
@@ -267,22 +267,45 @@ def test_open_directory(data_folder, name, n_documents, n_classes):
     [
         (None, "wheat", "wheat"),
         (None, " a|b ", " a|b "),
-        (None, 3, "3"),
-        (None, True, "True"),
-        (None, ["wheat", 3], ("wheat", "3")),
+        (None, 3, 3),
+        (None, True, True),
+        (None, ["wheat", 3], ("wheat", 3)),
         (None, [], ()),
         ("|", "wheat|corn", ("wheat", "corn")),
         ("|", "wheat", ("wheat",)),
         ("|", "", ()),
         ("|", " ", ()),
         ("|", None, ()),
-        ("|", 3, ("3",)),
+        ("|", 3, (3,)),
         ("|", ["a|b"], ("a|b",)),
         (", ", "wheat, corn", ("wheat", "corn")),
     ],
 )
 def test_cells(separator, cell, label):
     assert LabelParser(separator).parse(cell) == label
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "label_type"),
+    [
+        (["wheat", "corn"], ["wheat", "corn"], "str"),
+        (["1", "2"], ["1", "2"], "str"),
+        ([10, 3, -1], ["10", "3", "-1"], "int"),
+        ([True, False], ["True", "False"], "bool"),
+        ([1, True], ["1", "True"], "str"),
+        ([3, "wheat"], ["3", "wheat"], "str"),
+        ([2**63, 1], [str(2**63), "1"], "str"),
+        ([[3, 10], []], [("3", "10"), ()], "int"),
+        ([[], []], [(), ()], None),
+    ],
+)
+def test_labels_are_strings_that_had_a_type(tmp_path, labels, names, label_type):
+    path = write(tmp_path / "x.jsonl", ["oak"] * len(labels), labels)
+    (found,) = read_texts(path)
+    assert (found.labels, found.label_type) == (names, label_type)
+    with open_stream(path, text="text", label="label") as stream:
+        (found,) = stream.read_batches()
+    assert (found.labels, found.label_type) == (names, label_type)
 
 
 @pytest.mark.parametrize(

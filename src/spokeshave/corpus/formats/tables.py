@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from spokeshave.corpus import limits
-from spokeshave.corpus.documents import Label, Texts
+from spokeshave.corpus.documents import Texts, TypedLabel, name_labels
 from spokeshave.corpus.encoding import UTF_8
 from spokeshave.corpus.files import Progress, open_text, require_file, strip_compression
 from spokeshave.corpus.formats.columns import explain_fields, guess_columns, split_fields
@@ -38,7 +38,7 @@ from spokeshave.corpus.stdin import STDIN, open_piped_text
 from spokeshave.errors import CorpusError
 
 Records: TypeAlias = Iterator[tuple[int, Any]]
-Selected: TypeAlias = tuple[int, Any, str, "Label | None"]
+Selected: TypeAlias = tuple[int, Any, str, "TypedLabel | None"]
 
 
 def read_texts(
@@ -169,7 +169,7 @@ class TableReader(Reader):
         self._label_kind: type | None = None
         first, *_ = [self.read_first(source, is_required=source is options) for source in sources]
         self.is_multilabel = isinstance(first[1], tuple)
-        self._label_kind = type(first[1])
+        self._label_kind = _find_kind(first[1])
 
     def read(
         self, path: Path, part: str, bad_rows: BadRows, progress: Progress
@@ -197,21 +197,22 @@ class TableReader(Reader):
 class LabelParser:
     """Turn cells into labels, all single or all tuples.
 
-    Strings, whole numbers and truth values are single labels, a list of them is a tuple.
+    Strings, whole numbers and truth values are single labels and keep their type, a list of them
+    is a tuple.
 
     Parameters
     ----------
     separator : str or None
         The separator of labels in a cell; None if a cell has one label.
     kind : {str, tuple}, optional
-        The kind of all labels; by default that of the first.
+        Whether all labels are single or tuples; by default as the first.
 
     Examples
     --------
     >>> LabelParser("|").parse("wheat|corn")
     ('wheat', 'corn')
     >>> LabelParser(None).parse(7)
-    '7'
+    7
     """
 
     def __init__(self, separator: str | None, kind: type | None = None) -> None:
@@ -219,15 +220,15 @@ class LabelParser:
             raise ValueError("label_separator must be a character or more. Got '' instead.")
         self._separator, self._kind = separator, kind
 
-    def parse(self, cell: object) -> Label:
+    def parse(self, cell: object) -> TypedLabel:
         """Turn one cell into a label."""
         label = self._split(cell) if self._separator else _parse_cell(cell)
-        self._kind = self._kind or type(label)
-        if type(label) is not self._kind:
+        self._kind = self._kind or _find_kind(label)
+        if _find_kind(label) is not self._kind:
             raise MalformedRow("lists and single labels are mixed; give every row a list")
         return label
 
-    def _split(self, cell: object) -> Label:
+    def _split(self, cell: object) -> TypedLabel:
         if _is_blank(cell):
             return ()
         if isinstance(cell, str):
@@ -437,17 +438,21 @@ def _parse_object(line: str) -> dict[str, object]:
     return record
 
 
-def _parse_cell(cell: object) -> Label:
+def _find_kind(label: object) -> type:
+    return tuple if isinstance(label, tuple) else str
+
+
+def _parse_cell(cell: object) -> TypedLabel:
     return tuple(map(_parse_label, cell)) if isinstance(cell, list) else _parse_label(cell)
 
 
-def _parse_label(cell: object) -> str:
+def _parse_label(cell: object) -> str | int:
     if _is_blank(cell):
         raise MalformedRow("the label is missing")
     if not isinstance(cell, str | int):
         problem = f"the label is of type {type(cell).__name__}, not a string or a whole number"
         raise MalformedRow(problem)
-    return str(cell)
+    return cell
 
 
 def _is_blank(cell: object) -> bool:
@@ -485,6 +490,7 @@ def _read_batches(table: Table, documents: Iterator[Text], batch_size: int) -> I
     # Rows skipped after the last document are counted by a batch without documents.
     while (batch := list(islice(documents, batch_size))) or table.bad_rows.skipped > n_counted:
         texts = [text for text, _ in batch]
-        labels: Any = None if table.label is None else [label for _, label in batch]
+        labels: Any = [label for _, label in batch]
+        labels, label_type = (None, None) if table.label is None else name_labels(labels)
         n_skipped, n_counted = table.bad_rows.skipped - n_counted, table.bad_rows.skipped
-        yield Texts(texts, labels, n_skipped)
+        yield Texts(texts, labels, n_skipped, label_type)
