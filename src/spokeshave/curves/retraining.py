@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,10 @@ from spokeshave.kernels.cuts import Columns, gather_features
 from spokeshave.kernels.descent import Task, rebuild, score
 from spokeshave.kernels.rows import Rows, rescale, set_prior, shorten_rows
 from spokeshave.svm.solver import Stop, limit_bias, solve_class
+
+DECIDED_SHARE = 0.1  # of what the features improve the objective by: the largest gap
+FINEST_SHARE = 1e-6  # of the tolerance: the smallest improvement that is looked for
+LEAST = 1e-12  # of the objective: the smallest that can be computed
 
 
 class Retrained(NamedTuple):
@@ -68,12 +73,22 @@ def retrain(
 
     ``rows`` and ``columns`` are the same documents. ``order`` holds the features of the class, best
     first, and ``beta`` is the dual to start from. If ``unit``, documents are scaled to length one
-    at each cut. A prior of the ``rows`` stays the same for the features that are kept.
+    at each cut. A prior of the ``rows`` stays the same for the features that are kept. A cut with
+    the features of the cut before has its solution.
+
+    A gap that is small beside the objective may be large beside the little that the few features
+    left improve it by: scores would then follow the errors of the solver. So it has to be small
+    beside that as well, and features that improve nothing get a weight of zero.
     """
+    ignored = ignore_features(task, rows.weight, bias)
     beta, margins = beta.copy(), np.empty(beta.size)
     w = np.empty(columns.indptr.size - 1)
     kept, lengths = take_ranked(rows, columns, order, ends)
+    found: Retrained | None = None
     for c in reversed(range(ends.size)):
+        if found is not None and found.features.size == ends[c]:
+            yield found
+            continue
         features = order[: ends[c]]
         shorten_rows(*kept[:3], lengths[c])
         rescale(kept.indptr, kept.data, unit, kept.scale, kept.squared_length)
@@ -82,12 +97,78 @@ def retrain(
             beta[:] = 0
         b = rebuild(kept, limit_bias(bias), beta, w)
         score(kept, w, b, margins)
-        b, _, objective, gap = solve_class(kept, task, bias, beta, w, b, margins, stop, seed)
+        b, objective, gap = _solve(kept, task, bias, beta, w, b, margins, stop, seed, ignored)
         if path.rerank:
             features = features[np.argsort(-np.abs(w[features]), kind="stable")]
             kept, lengths = take_ranked(rows, columns, features, ends[:c])
             order = features
-        yield Retrained(features, w[features], b, beta.copy(), objective, gap)
+        found = Retrained(features, w[features], b, beta.copy(), objective, gap)
+        yield found
+
+
+class Ignored(NamedTuple):
+    """The optimum of a class without any feature: an intercept, and the objective."""
+
+    intercept: float
+    objective: float
+
+
+def ignore_features(task: Task, weight: NDArray[np.float64], bias: float) -> Ignored:
+    """Return the optimum of a class that has no features.
+
+    Examples
+    --------
+    >>> task = Task(np.array([1, -1, -1], np.int8), np.ones(2), np.zeros(2))
+    >>> ignore_features(task, np.ones(3), 1.0)
+    Ignored(intercept=-1.0, objective=2.5)
+    """
+    total = np.array([weight[task.y < 0].sum(), weight[task.y > 0].sum()])
+    if task.ridge.any():  # the squared hinge: cost (1 - b)^2 + cost (1 + b)^2 and the penalty
+        negative, positive = total / (2 * task.ridge)
+        pull = 1 / bias if bias > 0 else np.inf
+        b = 2 * (positive - negative) / (pull + 2 * (negative + positive))
+        loss = positive * (1 - b) ** 2 + negative * (1 + b) ** 2
+    else:
+        negative, positive = total * task.box
+        # Beyond -1 and 1 nothing is gained. An infinite bias times zero would be no number.
+        b = float(np.clip(min(bias, 1e300) * (positive - negative), -1, 1))
+        loss = positive * (1 - b) + negative * (1 + b)
+    penalty = b * b / (2 * bias) if bias > 0 and isfinite(bias) else 0.0
+    return Ignored(float(b), float(loss + penalty))
+
+
+def _solve(
+    rows: Rows,
+    task: Task,
+    bias: float,
+    beta: NDArray[np.float64],
+    w: NDArray[np.float64],
+    b: float,
+    margins: NDArray[np.float64],
+    stop: Stop,
+    seed: int,
+    ignored: Ignored,
+) -> tuple[float, float, float]:
+    """Solve one class with `solve_class`, until it is known what the features improve.
+
+    Changes ``beta``, ``w`` and ``margins`` in place; returns the intercept, the objective and the
+    gap. If the objective without any feature is not larger, the weights are zero.
+    """
+    tol, left = stop.tol, stop.max_passes
+    finest = max(FINEST_SHARE * tol, min(tol, LEAST))
+    while True:
+        problem = rows, task, bias, beta, w, b, margins
+        b, passes, objective, gap = solve_class(*problem, Stop(tol, left), seed)
+        left -= passes
+        bound = objective - gap  # of the optimum, from below
+        enough = max(DECIDED_SHARE * (ignored.objective - bound), finest * objective)
+        if gap <= enough or left <= 0:
+            break
+        tol = min(tol / 10, enough / objective)
+    if ignored.objective <= (1 + finest) * objective:
+        w[:] = 0
+        return ignored.intercept, ignored.objective, max(ignored.objective - bound, 0.0)
+    return b, objective, gap
 
 
 def take_ranked(
