@@ -101,7 +101,7 @@ def start_no_cluster():
     import distributed
 
     class Client(distributed.Client):
-        def __init__(self, address):
+        def __init__(self, address, security=None):
             quiet = {"dashboard_address": None, "processes": False}
             super().__init__(n_workers=1, threads_per_worker=1, **quiet)
 

@@ -56,7 +56,7 @@ def call(client, monkeypatch, capsys, tmp_path):
     """Return a function that runs a command here, in an empty folder, on workers started before."""
 
     @contextmanager
-    def find(address):
+    def find(address, security, say):
         assert address == "tcp://host:8786"
         yield client
 
@@ -178,6 +178,7 @@ ALONE = " does not apply with --cluster. Leave it out."
 OF_A_CURVE = " does not apply with --nonzeros. Leave it out."
 TABLES = "--cluster reads tables and vectors, or a pattern of such files, and this "
 SIZE = "--memory must be a number of bytes, or text such as '512MB', '2GB' or '1.5GiB'. Got "
+CERTIFIED = ("--cluster-ca", "x", "--cluster-cert", "x", "--cluster-key", "x")
 REFUSED = [
     (("fit", "PARTS", "--work", "x"), f"--work{ALONE}"),
     (("fit", "PARTS", "--under", "x"), f"--under{ALONE}"),
@@ -196,6 +197,11 @@ REFUSED = [
     (("fit", "PARTS", "--nonzeros", "3", "--stability"), f"--stability{OF_A_CURVE}"),
     (("fit", "PARTS", "--nonzeros", "3", "--C", "auto"), "--C must be a number with --nonzeros. "),
     (("fit", "PARTS", "--out", "no/x"), "no: there is no such folder to write to; make it first"),
+    (
+        ("fit", "PARTS", "--cluster-ca", "x"),
+        "--cluster-ca needs --cluster-cert and --cluster-key. ",
+    ),
+    (("fit", "PARTS", *CERTIFIED), "--cluster-ca must name a PEM file. Got 'x' instead."),
     (("predict", "MODEL", "--out", "x"), "--cluster labels files that every worker can open. Got "),
     (("predict", "MODEL", "PARTS"), "--out must name a folder with --cluster: "),
     (("predict", "none.model", "PARTS", "--out", "x"), "none.model: there is no such file"),
@@ -273,13 +279,21 @@ def test_an_address_where_there_is_no_scheduler(refuse, monkeypatch, parts):
     )
 
 
+def test_an_encrypted_address_needs_certificates(refuse, monkeypatch, parts):
+    monkeypatch.setattr("spokeshave.cluster.connect", connect)
+    assert refuse("fit", parts, address="tls://host:8786") == (
+        "--cluster-ca, --cluster-cert and --cluster-key must be given for an encrypted address, "
+        "tls://host:8786."
+    )
+
+
 def test_workers_that_die_one_after_the_other_are_one_sentence(refuse, monkeypatch, parts):
     def lose(*arguments, **options):
         raise KilledWorker("task", None, 3)
 
     monkeypatch.setattr("spokeshave.cluster.connect", connect)
     monkeypatch.setattr("spokeshave.cluster.fit_on_cluster", lose)
-    monkeypatch.setattr(client_module, "_find", nullcontext)
+    monkeypatch.setattr(client_module, "_find", lambda *arguments: nullcontext())
     sentence = refuse("fit", parts, address="tcp://host:8786")
     assert sentence.startswith("The cluster lost 4 workers one after the other at the same task, ")
 

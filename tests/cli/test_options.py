@@ -49,6 +49,7 @@ CASES = [
     ),
     (["fit", "-", "--test", "-"], "Only one of the documents and --test can come from "),
     (["fit", ""], "source must name a file or folder, or be '-'."),
+    (["fit", "SOURCE", "--cluster-key", "x"], "--cluster-key needs --cluster. Give --cluster "),
     (["fit"], "Missing argument 'source'."),
     (["curve"], "Missing argument 'source'."),
     (["curve", "SOURCE", "--method", "x"], "--method must be one of "),

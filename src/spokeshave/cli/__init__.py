@@ -17,6 +17,10 @@ OPTIONS = {  # with another name
     "nonzeros_per_document": "--nonzeros",
     "ngram_range": "--ngrams",
     "n_folds": "--folds",
+    "ca": "--cluster-ca",
+    "cert": "--cluster-cert",
+    "key": "--cluster-key",
+    "security": "--cluster-ca, --cluster-cert and --cluster-key",
 }
 
 VERBS = ("demo", "fit", "curve", "rank", "shape", "predict", "inspect", "report")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spokeshave.cli import options
-from spokeshave.cli.options import ReadOptions
+from spokeshave.cli.options import ClusterOptions, ReadOptions
 from spokeshave.cli.printer import Printer
 from spokeshave.cli.reading import Loaded, describe_command, read_documents
 from spokeshave.cli.results import choose_prefix, report_run, write_results
@@ -31,6 +31,7 @@ def fit(
     reading: options.SplitOptions,
     curves: options.CurveOptions,
     model: options.ModelOptions,
+    cluster: options.ClusterOptions,
     cuts: options.Cuts = "paper",
     tolerance: options.Tolerance = None,
     stability: options.Stability = False,
@@ -39,7 +40,6 @@ def fit(
     memory: options.Memory = None,
     nonzeros: options.Nonzeros = None,
     work: options.Work = None,
-    cluster: options.Cluster = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -56,7 +56,7 @@ def fit(
     settings = make_settings(
         *(curves, model),
         cuts=cuts,
-        effort=effort or ("normal" if memory is None and cluster is None else "quick"),
+        effort=effort or ("normal" if memory is None and cluster.address is None else "quick"),
         tolerance=tolerance,
         hold_out=reading.hold_out,
         with_stability=stability,
@@ -71,12 +71,12 @@ def _run(
     memory: str | None,
     nonzeros: float | None,
     work: str | None,
-    cluster: str | None,
+    cluster: ClusterOptions,
     out: str | None,
     printer: Printer,
 ) -> Results:
     """Run the job where its options say: in this process, in limited memory, or on a cluster."""
-    if cluster is not None:
+    if cluster.address is not None:
         import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
 
         check_parts(reading, work)
@@ -229,7 +229,7 @@ def list_shares(settings: Settings, *, has_test: bool) -> list[Mapping[str, floa
 
 
 def fit_parts(
-    address: str,
+    cluster: ClusterOptions,
     reading: ReadOptions,
     settings: Settings,
     limits: dict[str, Any],
@@ -243,7 +243,7 @@ def fit_parts(
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         steps.plan(*list_shares(settings, has_test=reading.test is not None))
         steps.begin(CONNECTING)
-        with connect(address) as client:
+        with connect(**cluster.list_parameters(), say=printer.note) as client:
             finished = fit_on_cluster(
                 client,
                 reading.source,

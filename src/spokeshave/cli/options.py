@@ -349,10 +349,38 @@ Work = Annotated[
 Cluster = Annotated[
     str | None,
     typer.Option(
+        "--cluster",
         metavar="ADDRESS",
-        help="Run on a Dask cluster: the address of its scheduler, such as tcp://host:8786, or "
+        help="Run on a Dask cluster: the address of its scheduler, such as tls://host:8786, or "
         "local:2 for two workers on this machine. Workers open the files; their name may be a "
         "pattern with * or a URL, such as 's3://bucket/part-*.parquet'.",
+        rich_help_panel=CLUSTER,
+    ),
+]
+ClusterCa = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster-ca",
+        metavar="FILE",
+        help="PEM file of the certificate authority of a scheduler at a tls:// address.",
+        rich_help_panel=CLUSTER,
+    ),
+]
+ClusterCert = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster-cert",
+        metavar="FILE",
+        help="PEM file of the certificate to connect with.",
+        rich_help_panel=CLUSTER,
+    ),
+]
+ClusterKey = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster-key",
+        metavar="FILE",
+        help="PEM file of its private key.",
         rich_help_panel=CLUSTER,
     ),
 ]
@@ -516,6 +544,35 @@ class NewOptions:
             "format": self.format,
             "encoding": self.encoding,
             "bad_rows": "skip" if self.skip_bad_rows else "raise",
+        }
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """The cluster to run on, and the certificates to connect to it with."""
+
+    address: Cluster = None
+    ca: ClusterCa = None
+    cert: ClusterCert = None
+    key: ClusterKey = None
+
+    def __post_init__(self) -> None:
+        files = {name: getattr(self, name) for name in ("ca", "cert", "key")}
+        given = [f"--cluster-{name}" for name, path in files.items() if path is not None]
+        missing = [f"--cluster-{name}" for name, path in files.items() if path is None]
+        if given and self.address is None:
+            raise ValueError(f"{given[0]} needs --cluster. Give --cluster as well.")
+        if given and missing:
+            raise ValueError(f"{given[0]} needs {' and '.join(missing)}. Give all three.")
+
+    def list_parameters(self) -> dict[str, Any]:
+        """Return the parameters of `connect`."""
+        from spokeshave.cluster import make_security
+
+        files: list[Any] = [self.ca, self.cert, self.key]
+        return {
+            "address": self.address,
+            "security": None if None in files else make_security(*files),
         }
 
 

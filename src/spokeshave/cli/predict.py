@@ -20,8 +20,8 @@ def predict(
     model: options.ModelFile,
     reading: options.NewOptions,
     labels: options.LabelOptions,
+    cluster: options.ClusterOptions,
     out: options.NewOut = None,
-    cluster: options.Cluster = None,
     as_json: options.ToJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -35,7 +35,7 @@ def predict(
     """
     printer = Printer(as_json, quiet)
     check_choices(reading, labels)
-    if cluster is not None:
+    if cluster.address is not None:
         import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
 
         out = check_folder(reading.source, out)
@@ -55,7 +55,7 @@ def predict(
         "probability": labels.probability,
         "label_separator": labels.label_separator,
     }
-    if cluster is not None and out is not None:
+    if cluster.address is not None and out is not None:
         predict_parts(cluster, found, reading.source, out, {**how, **columns}, printer)
     else:
         asked = Labelling(**how, columns=choose_columns(found, **columns))
@@ -104,7 +104,12 @@ def check_folder(source: str, out: str | None) -> str:
 
 
 def predict_parts(
-    address: str, model: Model, source: str, out: str, how: dict[str, Any], printer: Printer
+    cluster: options.ClusterOptions,
+    model: Model,
+    source: str,
+    out: str,
+    how: dict[str, Any],
+    printer: Printer,
 ) -> None:
     """Label files on a cluster; each becomes a file in the folder `out`."""
     from spokeshave.cluster import connect, predict_on_cluster
@@ -112,7 +117,7 @@ def predict_parts(
     with printer.noting_warnings(), Steps(is_quiet=printer.is_quiet) as steps:
         steps.plan({"connecting": 1.0, "labelling": 10.0})
         steps.begin("connecting")
-        with connect(address) as client:
+        with connect(**cluster.list_parameters(), say=printer.note) as client:
             steps.begin("labelling")
             predict_on_cluster(
                 client, model, source, out, report=steps.reach, say=printer.note, **how

@@ -14,7 +14,7 @@ except ImportError as error:
     raise ImportError("A cluster needs Dask: pip install 'spokeshave[cluster]'") from error
 
 from spokeshave.cluster.blocks import Spread, spread_documents
-from spokeshave.cluster.client import connect
+from spokeshave.cluster.client import connect, make_security
 from spokeshave.cluster.curves import curve_on_cluster
 from spokeshave.cluster.fit import fit_on_cluster
 from spokeshave.cluster.predict import predict_on_cluster
@@ -26,6 +26,7 @@ __all__ = [
     "connect",
     "curve_on_cluster",
     "fit_on_cluster",
+    "make_security",
     "predict_on_cluster",
     "rank_on_cluster",
     "shape_on_cluster",

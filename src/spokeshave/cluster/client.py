@@ -9,11 +9,14 @@ from __future__ import annotations
 import logging
 import re
 import signal
+import ssl
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from ipaddress import ip_address
 from multiprocessing import resource_tracker
+from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
@@ -21,6 +24,7 @@ from uuid import uuid4
 from dask import config
 from dask.utils import funcname
 from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_completed, warn
+from distributed.security import Security
 
 from spokeshave.budget.memory import ROUNDING, give_back, measure_installed
 from spokeshave.budget.memory import measure_resident as measure_process
@@ -32,20 +36,45 @@ SHORT = 0.1  # seconds; shorter tasks free little memory
 MERGING = 1  # priority of tasks whose results are smaller than their inputs; others have 0
 HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
 LOCAL = "local:"
+ENCRYPTED = ("tls://", "wss://")
 TIMEOUT = "10s"  # to find a scheduler
 # After this time Dask gives up a worker that is not there, as if it came back and has just died
 # again. There is no need to: it is always restarted.
 LASTING = {"distributed.deploy.lost-worker-timeout": "365 days"}
+# Pages that scheduler and workers would show to everybody on this machine.
+PAGES: dict[str, Any] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 
 Result = TypeVar("Result")
 Report: TypeAlias = Callable[[float], None]
 
 
+def _ignore(sentence: str) -> None:
+    """Say nothing."""
+
+
 @contextmanager
-def connect(address: str) -> Iterator[Client]:
+def connect(
+    address: str,
+    security: Security | None = None,
+    say: Callable[[str], None] = _ignore,
+) -> Iterator[Client]:
     """Connect to the scheduler at an address, or start workers here for ``local:2``.
 
     A task that kills one worker after another raises a ValueError.
+
+    Parameters
+    ----------
+    address : str
+        The address of a scheduler, or ``local:`` and a number of workers. Those talk by TLS, with a
+        certificate made for them, and nobody else is let in.
+    security : distributed.Security, optional
+        The certificates for a ``tls://`` address, see `make_security`; by default those of Dask's
+        configuration.
+    say : callable
+        Called with a note if anyone who can reach the scheduler can run code.
 
     Examples
     --------
@@ -55,7 +84,12 @@ def connect(address: str) -> Iterator[Client]:
     spokeshave.errors.ParameterError: address must be local: and a number of workers ...
     """
     try:
-        with _start(address) if address.startswith(LOCAL) else _find(address) as client:
+        if address.startswith(LOCAL):
+            _refuse_security(address, security)
+            connected: Any = _start(address)
+        else:
+            connected = _find(address, security, say)
+        with connected as client:
             yield client
     except KilledWorker as error:
         raise ValueError(
@@ -68,17 +102,19 @@ def connect(address: str) -> Iterator[Client]:
 def _start(address: str) -> Iterator[Client]:
     """Start workers here, which log nothing: errors of tasks are raised in the client.
 
-    The scheduler uses any free port, as there may be other clusters on this machine.
+    The scheduler uses any free port, as there may be other clusters on this machine. Other users of
+    it can reach that port, so who connects must have the certificate of this cluster.
     """
-    n_workers = _count_local(address)
+    n_workers, security = _count_local(address), _make_certificate()
     with ExitStack() as stack:
         with _deferring_interrupts():
-            stack.enter_context(config.set(LASTING))
+            stack.enter_context(config.set(LASTING | PAGES))
             cluster = LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
                 dashboard_address="127.0.0.1:0",
                 scheduler_kwargs={"dashboard": False},
+                security=security,
                 silence_logs=logging.CRITICAL,
             )
             client = stack.enter_context(Client(stack.enter_context(cluster)))
@@ -102,17 +138,105 @@ def _deferring_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _find(address: str) -> Client:
+def _make_certificate() -> Security:
+    """Return a new certificate and its key, which stay in memory.
+
+    OpenSSL reads them from a temporary folder of this user alone, removed at once.
+    """
+    try:
+        return Security.temporary()
+    except ImportError as error:
+        raise ImportError(
+            "Workers on this machine need cryptography: pip install 'spokeshave[cluster]'"
+        ) from error
+
+
+def make_security(ca: str | Path, cert: str | Path, key: str | Path) -> Security:
+    """Return the certificates to connect to a ``tls://`` address with, from PEM files.
+
+    Parameters
+    ----------
+    ca : str or Path
+        The certificate authority, by which the scheduler is recognised.
+    cert, key : str or Path
+        The certificate of the client, signed by that authority, and its private key.
+
+    Returns
+    -------
+    security : distributed.Security
+
+    Examples
+    --------
+    >>> make_security("none.pem", "none.pem", "none.pem")
+    Traceback (most recent call last):
+    spokeshave.errors.ParameterError: ca must name a PEM file. Got 'none.pem' instead.
+    """
+    files = {"ca": str(ca), "cert": str(cert), "key": str(key)}
+    for name, path in files.items():
+        if not Path(path).is_file():
+            raise ParameterError(name, f"must name a PEM file. Got {path!r} instead.")
+    security = Security(
+        require_encryption=True,
+        tls_ca_file=files["ca"],
+        tls_client_cert=files["cert"],
+        tls_client_key=files["key"],
+    )
+    try:
+        security.get_connection_args("client")
+    except ssl.SSLError as error:
+        raise ValueError(
+            f"{', '.join(files.values())}: these are not the PEM files of a certificate "
+            f"authority, a certificate and its key ({error.reason or error})"
+        ) from None
+    return security
+
+
+def _find(address: str, security: Security | None, say: Callable[[str], None]) -> Client:
     """Return a client of the scheduler at an address."""
     if not re.search(r".:\d+$", address):
         raise _refuse(address)
+    is_encrypted = address.startswith(ENCRYPTED)
+    if not is_encrypted:
+        _refuse_security(address, security)
+    elif (security or Security()).tls_ca_file is None:
+        raise ParameterError("security", f"must be given for an encrypted address, {address}.")
     try:
-        return Client(address, timeout=TIMEOUT)
+        client = Client(address, timeout=TIMEOUT, security=security)
     except (OSError, ValueError, TimeoutError) as error:
+        or_else = ", or it refuses the certificate" if is_encrypted else ""
         raise ValueError(
-            f"{address}: there is no scheduler there ({type(error).__name__}); give the address "
-            "that dask scheduler prints, tcp://host:8786 say"
+            f"{address}: there is no scheduler there{or_else} ({type(error).__name__}); give the "
+            "address that dask scheduler prints, tcp://host:8786 say"
         ) from None
+    if not is_encrypted and not _is_loopback(address):
+        say(
+            f"{address}: anyone who can reach this scheduler can run code on its workers; give it "
+            "certificates and a tls:// address"
+        )
+    return client
+
+
+def _refuse_security(address: str, security: Security | None) -> None:
+    """Raise if certificates are given for an address that does not use them."""
+    if security is not None:
+        raise ParameterError(
+            "security", f"must be left out if the address is not tls://. Got {address!r}."
+        )
+
+
+def _is_loopback(address: str) -> bool:
+    """Return whether only this machine can reach an address.
+
+    Examples
+    --------
+    >>> [_is_loopback(each) for each in ("tcp://127.0.0.1:1", "[::1]:1", "localhost:1", "tcp://a:1")]
+    [True, True, True, False]
+    """
+    host = address.rpartition("://")[2].rpartition(":")[0].strip("[]")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # it is a name
+        return host == "localhost"
 
 
 def _count_local(address: str) -> int:
