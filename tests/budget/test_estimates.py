@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import normalize
 
-from spokeshave import BudgetedSVC, DocumentVectorizer
-from troubled import leave_room
+from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
+from troubled import fit, leave_room, seams
 from zipf import make_zipf, write_csv
 
 NEAR = 0.2
@@ -126,3 +129,44 @@ def test_a_subset_of_vectors_gives_estimates_as_well(corpus, monkeypatch):
     assert model.cut_.per_document == pytest.approx(model.reduced_.per_document, rel=NEAR)
     assert model.cut_.n_bytes == pytest.approx(model.reduced_.n_bytes, rel=NEAR)
     assert model.reduced_.n_nonzeros == X[:, model.features_].nnz
+
+
+PROGRAM = """
+import sys
+from spokeshave import BudgetedSVC, DualLinearSVC, save_model
+from spokeshave.budget.memory import LIBRARIES, MINIMUM, RESERVE
+path, target, n_jobs, n_held = sys.argv[1:]
+held = bytearray(b"x") * int(n_held)
+budget = LIBRARIES + RESERVE + MINIMUM + 2_000_000
+svm = DualLinearSVC(tol=0.1, random_state=0)
+svc = BudgetedSVC(budget, estimator=svm, n_jobs=int(n_jobs))
+save_model(svc.fit_files(path), target)
+print(svc.plan_.n_sampled, svc.coef_.tobytes().hex())
+"""
+
+
+def test_a_process_that_holds_more_and_has_more_threads_makes_the_same_model(tmp_path):
+    texts, labels = make_zipf(12_000, n_words=60_000, length=40, n_classes=12)
+    path = write_csv(tmp_path / "zipf.csv", texts, labels)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, path, tmp_path / f"{n_jobs}.model", n_jobs, n_held],
+            stdout=subprocess.PIPE,
+        )
+        for n_jobs, n_held in (("1", "0"), ("3", "30000000"))
+    ]
+    one, other = (process.communicate()[0] for process in processes)
+    assert 5_000 < int(one.split()[0]) < 11_000  # memory is short
+    assert one == other
+    assert (tmp_path / "1.model").read_bytes() == (tmp_path / "3.model").read_bytes()
+
+
+def test_threads_change_nothing_in_rounds_over_the_disk(tmp_path, monkeypatch):
+    path = write_csv(tmp_path / "zipf.csv", *make_zipf(1_500, n_words=9_000))
+    monkeypatch.setattr("spokeshave.budget.run.find_available", leave_room(600_000))
+    estimator = DualLinearSVC(tol=0.05, random_state=0)
+    with seams(monkeypatch.setattr, in_rounds=True):
+        one, other = (fit(path, n_jobs=n_jobs, estimator=estimator) for n_jobs in (1, 3))
+    assert one.n_rounds_ > 1
+    np.testing.assert_array_equal(one.features_, other.features_)
+    np.testing.assert_array_equal(one.coef_, other.coef_)

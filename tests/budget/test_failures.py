@@ -440,7 +440,7 @@ def test_two_runs_do_not_work_in_one_folder(source, work):
 def test_too_little_memory_is_refused_with_what_is_needed(source):
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         BudgetedSVC("1MB").fit_files(source)
-    sentence = r"memory must be at least ([\d.]+ MB): the process holds [\d.]+ MB before it begins"
+    sentence = r"memory must be at least ([\d.]+ MB): [\d.]+ MB are for what the process holds"
     floor = re.match(sentence, str(caught.value))
     assert str(caught.value).endswith(". Got 1.0 MB instead.")
     model = BudgetedSVC(f"{float(floor[1].split()[0]) + 8}MB", random_state=0).fit_files(source)

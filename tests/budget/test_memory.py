@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from spokeshave.budget import memory as memory_module
 from spokeshave.budget.memory import (
     CELL,
+    HELD_STEP,
+    LIBRARIES,
     MINIMUM,
     RESERVE,
     VALUE,
@@ -23,7 +25,9 @@ from spokeshave.budget.memory import (
     measure_installed,
     measure_resident,
 )
-from spokeshave.utils.formatting import parse_size
+from spokeshave.utils.formatting import parse_size, write_size
+
+AMPLE = 10**10
 
 
 def test_memory_that_is_filled_is_held_and_given_back():
@@ -40,11 +44,11 @@ def test_no_more_is_held_than_there_is():
     assert 0 < measure_resident() < measure_installed()
 
 
-@pytest.fixture(params=[148_000_001, 150_000_000, 152_000_000])
+@pytest.fixture(params=[1, LIBRARIES - 40_000_000, LIBRARIES])
 def resident(request, monkeypatch):
     """Let the process hold a known amount of memory; return what it is taken for."""
     monkeypatch.setattr(memory_module, "measure_resident", lambda: request.param)
-    return 152_000_000
+    return LIBRARIES
 
 
 def test_what_is_held_and_what_is_spared_is_taken(resident):
@@ -57,12 +61,15 @@ def test_what_is_held_and_what_is_spared_is_taken(resident):
 def test_the_least_budget_is_enough_and_one_byte_less_is_not(resident):
     least = resident + RESERVE + MINIMUM
     assert find_available(least).free == MINIMUM
-    with pytest.raises(ValueError, match=r"memory must be at least 216.0 MB"):
+    with pytest.raises(ValueError, match=f"memory must be at least {write_size(least)}: "):
         find_available(least - 1)
 
 
 def test_too_small_a_budget_is_told_one_that_is_enough(resident):
-    sentence = r"memory must be at least .*: the process holds 152.0 MB .* Got 100.0 MB instead"
+    sentence = (
+        f"memory must be at least .*: {write_size(LIBRARIES)} are for what the process holds "
+        "before it begins. Got 100.0 MB instead"
+    )
     with pytest.raises(ValueError, match=sentence) as caught:
         find_available(10**8)
     told = str(caught.value).removeprefix("memory must be at least ").split(":")[0]
@@ -76,6 +83,23 @@ def test_what_is_told_is_enough_however_much_is_held(monkeypatch, held):
         find_available(10**6)
     told = re.search(r"at least ([\d.]+ \w+)", str(caught.value))[1]
     assert find_available(parse_size(told)).free >= MINIMUM
+
+
+def test_documents_in_memory_are_counted_and_more_than_planned_in_coarse_steps(monkeypatch):
+    def find(held, n_given=0):
+        monkeypatch.setattr(memory_module, "measure_resident", lambda: held)
+        return AMPLE - find_reserve(AMPLE) - find_available(AMPLE, n_given).free
+
+    assert find(LIBRARIES + 10**6, 10**8) == LIBRARIES + 10**8
+    assert find(LIBRARIES + 1) == find(LIBRARIES + HELD_STEP) == LIBRARIES + HELD_STEP
+    assert find(LIBRARIES + HELD_STEP + 1) == LIBRARIES + 2 * HELD_STEP
+
+
+@given(st.integers(1, 64), st.integers(0, 10**9))
+def test_threads_beyond_the_plan_must_fit(n_threads, most):
+    costs = Costs(5, 2, has_values=False)
+    found = costs.count_threads(n_threads, most, lambda costs: 10**8 * costs.n_threads)
+    assert found == min(n_threads, max(2, most // 10**8))
 
 
 COSTS = st.builds(Costs, st.integers(1, 1000), st.integers(1, 64), st.booleans())

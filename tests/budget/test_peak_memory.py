@@ -28,14 +28,13 @@ model = BudgetedSVC(
 print(model.reduced_.n_documents, model.plan_.n_sampled, model.n_rounds_)
 """
 
-# A row of weights for each of many classes, which are most of the memory. Its budget adds to what
-# the libraries hold, which depends on their versions, so that there is always room for the weights.
+# A row of weights for each of many classes, which are most of the memory.
 JOB = f"""
 import sys
-from spokeshave.budget.memory import measure_resident
+from spokeshave.budget.memory import LIBRARIES
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
-budget = measure_resident() + {180 * MEGABYTE}
+budget = LIBRARIES + {130 * MEGABYTE}
 found = run_budgeted(Files(sys.argv[1]), Budget(budget), settings=Settings(C=0.1, n_jobs=1))
 print(found.record.model.n_weights, budget)
 """

@@ -20,7 +20,6 @@ from made_batches import (
     scan_texts,
     to_dense,
 )
-from spokeshave.budget import sample as first_pass
 from spokeshave.budget.counts import draw
 from spokeshave.budget.memory import AvailableMemory
 from spokeshave.budget.sample import (
@@ -335,24 +334,6 @@ def test_judges_are_thinned_at_random_to_so_many(n):
     assert left[1].size == min(n, validation.size)
 
 
-def test_a_subset_that_stops_growing_stays_as_large_as_it_is():
-    X, labels = make_vectors()
-    sample = empty_sample(ALL)
-    for part in divide(N_DOCUMENTS, [50]):
-        sample.add(make_batch(X[part], labels[part]), N_CLASSES)
-        if part.start == 100:
-            sample.stop_growing(N_CLASSES)
-            size = sample.estimate(N_CLASSES)
-            assert len(sample) == 150
-    assert sample.limit == size
-    assert sample.estimate(N_CLASSES) <= size
-    assert 75 < len(sample) <= 150
-    for found, expected in zip(
-        list_documents(sample), expect_parts(sample, N_DOCUMENTS), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
-
-
 def test_features_get_new_numbers_and_values_new_factors():
     sample = sample_vectors(ALL)
     train, validation = read(sample.train), read(sample.validation)
@@ -366,16 +347,8 @@ def test_features_get_new_numbers_and_values_new_factors():
 MUCH, LITTLE = AvailableMemory(10**9 + 1000, 1000), AvailableMemory(460_000, 0)
 
 
-@pytest.fixture(autouse=True)
-def resident(monkeypatch):
-    """Let the process hold nothing, so that only the memory counts."""
-    held = [-(10**9)]
-    monkeypatch.setattr(first_pass, "measure_resident", lambda: held[0])
-    return held
-
-
-def count(stream, memory=MUCH, report=lambda share: None, **options):
-    return run_first_pass(stream, request_for(stream, **options), memory, report)
+def count(stream, free=MUCH, report=lambda share: None, **options):
+    return run_first_pass(stream, request_for(stream, **options), free, report)
 
 
 def request_for(stream, **options):
@@ -488,11 +461,14 @@ def test_the_share_that_is_read_is_reported():
     assert shares[-1] == 1
 
 
-def test_the_subset_stops_growing_when_memory_is_short(resident):
+@pytest.mark.parametrize("memory", [MUCH, LITTLE])
+def test_what_the_process_holds_changes_nothing_and_too_much_is_warned_of(memory):
     texts, labels = make_texts(300)
-    resident[0] = 10**10
-    found = count(Stream(texts, labels, batch_size=50))
-    assert 10 < len(found.sample) <= 50
+    stream = Stream(texts, labels, batch_size=50)
+    found = count(stream, memory, n_jobs=2)
+    with pytest.warns(UserWarning, match=r"more than the budget of 1.0 MB"):
+        short = count(stream, memory, n_jobs=2, memory=10**6)
+    require_equal(short, found)
 
 
 @pytest.mark.parametrize("memory", [MUCH, LITTLE])

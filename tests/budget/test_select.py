@@ -20,7 +20,6 @@ from made_batches import (
 )
 from made_up import TIGHT, make_targets, make_text
 from spokeshave import DocumentVectorizer, DualLinearSVC, rank_features
-from spokeshave.budget import sample as first_pass
 from spokeshave.budget import select as select_module
 from spokeshave.budget.memory import AvailableMemory, Costs
 from spokeshave.budget.plan import Cut
@@ -42,12 +41,6 @@ from spokeshave.ranking.criteria import CRITERIA
 from spokeshave.svm.solver import Stop
 
 MUCH = 10**9
-
-
-@pytest.fixture(autouse=True)
-def resident(monkeypatch):
-    """Let the process hold nothing, so that only the room counts."""
-    monkeypatch.setattr(first_pass, "measure_resident", lambda: -(10**9))
 
 
 def choose(stream, free=MUCH, *, free_after=None, **options):
@@ -236,6 +229,7 @@ class Judged:
             ),
             objective=pose_svc(DualLinearSVC(), y),
             n_classes=n_classes,
+            n_threads=2,
         )
 
     @property

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.curve import has_unit_rows
+from spokeshave.budget.memory import AvailableMemory
 from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.run import STAGES, Result, run
 from spokeshave.budget.warmup import exercise
@@ -89,7 +90,8 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
     verbose : bool, default=False
         Whether to print the plan on standard error.
     n_jobs : int, optional
-        Threads; -1 for all cores. Each takes memory of its own.
+        Threads; -1 for all cores. Each takes memory of its own, so more than two are used only as
+        far as they fit. The model does not depend on their number.
     random_state : int, RandomState instance or None, default=None
         Seed of everything; that of the estimator by default.
 
@@ -171,12 +173,13 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : BudgetedSVC
         """
+        given = X, y
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
         X, y = tidy(X), check_targets(y)
         classes, _ = binarize(y)
-        stream = MatrixStream(X, y, classes)
+        stream = MatrixStream(X, y, classes, measure_arrays(*given, X, y))
         _run(self, stream, "l2" if stream.has_unit_rows else None, Stopwatch(), _ignore)
         self.classes_ = classes[: y.shape[1]] if y.ndim == 2 else classes
         return self
@@ -289,21 +292,37 @@ def _ignore(sentence: str) -> None:
     """Say nothing."""
 
 
+def measure_arrays(*tables: Any) -> int:
+    """Return the bytes of dense and sparse tables; arrays that they share count once.
+
+    Examples
+    --------
+    >>> X = sparse.csr_matrix(np.eye(3))
+    >>> measure_arrays(X, X, np.zeros(3), [1, 2])
+    76
+    """
+    parts = [each for table in tables for each in (table, *getattr(table, "__dict__", {}).values())]
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    return sum({array.__array_interface__["data"][0]: array.nbytes for array in arrays}.values())
+
+
 def fit_stream(
     svc: BudgetedSVC,
     stream: BatchReader,
     watch: Stopwatch | None = None,
     say: Callable[[str], None] | None = None,
+    memory: AvailableMemory | None = None,
 ) -> BudgetedSVC:
     """Fit an estimator to any stream of documents that can be read twice.
 
     ``watch`` times the stages and receives their progress. ``say`` is called with the plan; by
-    default it is printed if ``svc.verbose``.
+    default it is printed if ``svc.verbose``. ``memory`` is what the budget leaves; by default as
+    found when the kernels are loaded.
     """
     # Vectors are scaled to length one, as they are if they are read as a whole.
     norm = find_vectorizer(svc).norm if stream.is_text else "l2"
     default = _print_error if svc.verbose else _ignore
-    _run(svc, stream, norm, watch or Stopwatch(), say or default)
+    _run(svc, stream, norm, watch or Stopwatch(), say or default, memory)
     if not stream.is_text:
         svc.n_features_in_ = getattr(stream, "n_features", None) or svc.counts_.n_features
     return svc
@@ -315,6 +334,7 @@ def _run(
     norm: str | None,
     watch: Stopwatch,
     say: Callable[[str], None],
+    memory: AvailableMemory | None = None,
 ) -> None:
     request = make_request(svc, stream, norm)
     kind = {"is_text": request.is_text, "has_values": request.has_values}
@@ -327,7 +347,7 @@ def _run(
     warm_up(exercise, **kind)
     with _open_folder(svc, stream, request) as work:
         request = replace(request, seed=work.remember("seed", request.seed))
-        result = run(stream, request, work, watch, say)
+        result = run(stream, request, work, watch, say, memory)
     set_result(svc, result, request)
 
 
@@ -398,6 +418,7 @@ def make_request(svc: BudgetedSVC, stream: Any, norm: str | None) -> Request:
         n_jobs=svc.n_jobs,
         class_names=getattr(stream, "class_names", ()),
         has_prior=estimator.prior is not None,
+        n_given=getattr(stream, "n_given", 0),
     )
 
 
@@ -459,8 +480,10 @@ class MatrixStream:
 
     is_text, name = False, "X"
 
-    def __init__(self, X: sparse.csr_matrix, y: Any, classes: NDArray[Any]) -> None:
-        self._X, self._y, self.classes = X, y, classes
+    def __init__(
+        self, X: sparse.csr_matrix, y: Any, classes: NDArray[Any], n_given: int = 0
+    ) -> None:
+        self._X, self._y, self.classes, self.n_given = X, y, classes, n_given
         self.is_multilabel = y.ndim == 2
         self.class_names = list(range(len(classes)))
         self._codes = y if self.is_multilabel else np.searchsorted(classes, y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,9 +13,13 @@ import psutil
 from spokeshave.kernels.lanes import LANES
 from spokeshave.utils.formatting import write_size
 
-RESERVE = 48_000_000  # bytes kept free for reading, and for memory not returned by a stage
+RESERVE = 32_000_000  # bytes kept free for reading, and for memory not returned by a stage
 RESERVE_PART = 16  # one part in so many of the budget is kept free, if that is more
-ROUNDING = 4_000_000  # resident bytes are rounded up to a multiple of this
+# A plan counts on this much in the process before a run, not on what is measured, so that the model
+# does not depend on a few pages: 300 MB or so for Python, libraries and kernels, and some to spare.
+LIBRARIES = 352_000_000
+HELD_STEP = 64_000_000  # what a process holds beyond that is rounded up to a multiple of this
+PLANNED_THREADS = 2  # the plan is for so many, so that the model does not depend on their number
 STEP = 1_000_000  # the smallest possible budget is rounded up to a multiple of this
 MINIMUM = 16_000_000  # bytes for documents and weights without which nothing can be trained
 
@@ -72,26 +77,47 @@ def find_reserve(budget: int) -> int:
     Examples
     --------
     >>> find_reserve(512_000_000), find_reserve(8_000_000_000)
-    (48000000, 500000000)
+    (32000000, 500000000)
     """
     return max(RESERVE, budget // RESERVE_PART)
 
 
-def find_available(budget: int) -> AvailableMemory:
-    """Return what a budget leaves to this process, or raise if it is too small."""
-    # Rounded so that two runs have equal memory though they hold a few pages more or less.
-    reserve = find_reserve(budget)
-    taken = -(-measure_resident() // ROUNDING) * ROUNDING + reserve
-    if budget < taken + MINIMUM:
-        held = taken - reserve + MINIMUM
-        floor = max(held + RESERVE, -(-held * RESERVE_PART // (RESERVE_PART - 1)))
+def is_short(budget: int) -> bool:
+    """Return whether the process holds nearly as much as a budget."""
+    return measure_resident() > budget - find_reserve(budget) // 3
+
+
+def plan_held(resident: int, allowance: int) -> int:
+    """Return the bytes to plan for what a process holds before it begins.
+
+    They are the allowance if that is enough. The rest is counted in coarse steps.
+
+    Examples
+    --------
+    >>> plan_held(280_000_000, 350_000_000), plan_held(351_000_000, 350_000_000)
+    (350000000, 414000000)
+    """
+    beyond = max(0, resident - allowance)
+    return allowance + -(-beyond // HELD_STEP) * HELD_STEP
+
+
+def find_available(budget: int, n_given: int = 0) -> AvailableMemory:
+    """Return what a budget leaves to this process, or raise if it is too small.
+
+    ``n_given`` is the size of documents that are in memory already.
+    """
+    give_back()
+    held, reserve = plan_held(measure_resident(), LIBRARIES + n_given), find_reserve(budget)
+    if budget < held + reserve + MINIMUM:
+        needed = held + MINIMUM
+        floor = max(needed + RESERVE, -(-needed * RESERVE_PART // (RESERVE_PART - 1)))
         step = STEP if floor < 1_000_000_000 else 100 * STEP  # as it is written
         floor = -(-floor // step) * step
         raise ValueError(
-            f"memory must be at least {write_size(floor)}: the process holds "
-            f"{write_size(taken - reserve)} before it begins. Got {write_size(budget)} instead."
+            f"memory must be at least {write_size(floor)}: {write_size(held)} are for what the "
+            f"process holds before it begins. Got {write_size(budget)} instead."
         )
-    return AvailableMemory(budget, taken)
+    return AvailableMemory(budget, held + reserve)
 
 
 class Costs(NamedTuple):
@@ -141,3 +167,14 @@ class Costs(NamedTuple):
     def swept_feature(self) -> int:
         """Bytes of a feature while classes share their first sweeps."""
         return self.feature + self.n_busy * LANES * 4 * (1 + 2 * self.has_prior)
+
+    def count_threads(self, n_threads: int, most: int, measure: Callable[[Costs], int]) -> int:
+        """Return how many of some threads take at most so many bytes, or as many as are planned.
+
+        ``measure`` returns the bytes that are taken with given costs.
+        """
+        while n_threads > self.n_threads:
+            if measure(self._replace(n_threads=n_threads)) <= most:
+                break
+            n_threads -= 1
+        return n_threads

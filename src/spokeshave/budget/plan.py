@@ -146,4 +146,9 @@ def count_affordable(n_ranked: int, memory: AvailableMemory, costs: Costs) -> in
 
 def _count_packable(memory: AvailableMemory, costs: Costs) -> int:
     """Return the most features with which a model file can be made in memory."""
-    return max(0, memory.free) // (PACKED * costs.n_rows + 2 * WORD)
+    return max(0, memory.free) // measure_packed(1, costs.n_rows)
+
+
+def measure_packed(n_features: int, n_weights: int) -> int:
+    """Return the bytes that a model and its file take."""
+    return PACKED * n_weights + 2 * WORD * n_features

@@ -60,6 +60,7 @@ class Request:
     n_jobs: int | None
     class_names: Sequence[Any] = ()  # known in advance, even if no document is of them
     has_prior: bool = False  # of the weights, by Bi-Normal Separation
+    n_given: int = 0  # bytes of documents that are in memory already
 
     @property
     def n_threads(self) -> int:

@@ -270,11 +270,15 @@ def chain_checksums(checksum: int, other: int) -> int:
 
 
 def map_ahead(
-    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_threads: int,
+    is_short: Callable[[], bool] = lambda: False,
 ) -> Iterator[Result]:
     """Yield the function of each item in order, computed a few items ahead in threads.
 
-    At most ``n_threads + 1`` results are in memory, however slowly they are consumed.
+    At most ``n_threads + 1`` results are in memory, however slowly they are consumed, and only one
+    while ``is_short`` says that memory is short.
 
     Examples
     --------
@@ -286,7 +290,7 @@ def map_ahead(
         try:
             for item in items:
                 waiting.append(threads.submit(function, item))
-                if len(waiting) > n_threads:
+                while waiting and (len(waiting) > n_threads or is_short()):
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.memory import (
     MINIMUM,
+    PLANNED_THREADS,
     AvailableMemory,
     Costs,
     find_available,
     find_reserve,
     give_back,
-    measure_resident,
+    is_short,
 )
-from spokeshave.budget.plan import Cut, Plan, measure_disk
+from spokeshave.budget.plan import WORD, Cut, Plan, measure_disk
 from spokeshave.budget.prior import add_prior
 from spokeshave.budget.request import BatchReader, Request
 from spokeshave.budget.row_batches import Classes, chain_checksums, map_ahead
@@ -93,7 +94,7 @@ def run(
     Stages that an earlier run has finished in the same folder are read from there. ``memory`` is
     what the budget leaves, by default.
     """
-    memory = memory or find_available(request.memory)
+    memory = memory or find_available(request.memory, request.n_given)
     watch.begin("counting")
     stamps = stream.stamps
     first = work.resume(
@@ -103,7 +104,7 @@ def run(
         lambda folder: load_first_pass(folder, make_sample(request, memory)),
     )
     counts, classes, checksum = first.counts, first.classes, first.checksum
-    posed = pose(first, request, memory, request.n_threads)
+    posed = pose(first, request, memory, PLANNED_THREADS)
     say(str(posed.plan))
     watch.begin("ranking")
     selection = work.resume(
@@ -124,7 +125,7 @@ def run(
         _reduce(stream, request, work, selection, classes, counts.n_documents, checksum, watch)
     watch.begin("training")
     n_features = len(selection.features)
-    weights = _train(request, work, n_features, posed.objective, posed.costs, watch)
+    weights = _train(request, work, memory, n_features, posed.objective, posed.costs, watch)
     return Result(
         classes=posed.names,
         features=selection.features,
@@ -191,7 +192,8 @@ def reduce_stream(
 
     with ShardWriter(folder, has_values=request.has_values) as writer:
         batches = stream.read_batches(find_batch_size(request))
-        for encoded in map_ahead(find, batches, request.n_threads):
+        is_full = partial(is_short, request.memory)
+        for encoded in map_ahead(find, batches, request.n_threads, is_full):
             checksum = chain_checksums(checksum, encoded.checksum)
             writer.add(encoded.encode(classes).weigh(selection.idf))
             report(writer.n_documents / n_documents)
@@ -206,9 +208,18 @@ def _load_reduced(folder: Path) -> Reduced:
     return Reduced(**json.loads((folder / SIZES).read_bytes()))
 
 
+def find_room(memory: AvailableMemory, n_features: int) -> int:
+    """Return the bytes for documents and weights while the model is trained.
+
+    A third of the reserve is for documents that have more of the features than the sample said.
+    """
+    return memory.free + find_reserve(memory.budget) // 3 - n_features * WORD
+
+
 def _train(
     request: Request,
     work: WorkFolder,
+    memory: AvailableMemory,
     n_features: int,
     objective: Objective,
     costs: Costs,
@@ -216,16 +227,21 @@ def _train(
 ) -> Weights:
     """Train on all documents: in memory if they fit, else in rounds over the disk."""
     give_back()
-    reserve = find_reserve(request.memory) // 3
-    taken = measure_resident() + reserve + n_features * costs.feature
-    free = max(request.memory - taken, MINIMUM // 2)
     folder = work.find("reduced")
     reduced = _load_reduced(folder)
-    n_bytes = reduced.n_nonzeros * costs.cell + reduced.n_documents * costs.row
+
+    def measure(costs: Costs) -> int:
+        documents = reduced.n_nonzeros * costs.cell + reduced.n_documents * costs.row
+        return documents + n_features * costs.feature
+
+    room = find_room(memory, n_features)
+    n_threads = costs.count_threads(request.n_threads, room, measure)
+    free = max(room - n_features * costs.feature, MINIMUM // 2)
+    n_bytes = measure(costs) - n_features * costs.feature
     most_cells, capacity = reduced.n_nonzeros + reduced.n_documents, 0
     if n_bytes > free:
         share = free // SHARD_PART
-        capacity = free - share
+        capacity = (free - share) // costs.n_busy
         most_cells = max(1, most_cells * share // (n_bytes * costs.n_busy))
     shards = list_shards(folder, request.norm, most_cells)
     setting = Setting(
@@ -235,7 +251,7 @@ def _train(
         n_features=n_features,
         stop=request.stop,
         seed=request.seed,
-        n_jobs=request.n_jobs,
+        n_jobs=n_threads,
         report=watch.reach,
     )
     with work.naming_errors():

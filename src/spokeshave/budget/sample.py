@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,10 @@ from numpy.typing import NDArray
 
 from spokeshave.budget.counts import CollectionCounts, count_rows, draw, list_distinct
 from spokeshave.budget.memory import (
+    PLANNED_THREADS,
     AvailableMemory,
     Costs,
-    find_reserve,
+    is_short,
     measure_installed,
     measure_resident,
 )
@@ -97,7 +100,16 @@ class Sample:
 
     def estimate(self, n_classes: int) -> int:
         """Return the bytes of the sample, including the memory to train a ranker on it."""
-        costs = Costs(n_classes, self.n_threads, self.has_values, self.has_prior)
+        return self._measure(self._find_costs(n_classes))
+
+    def count_threads(self, n_classes: int, n_threads: int) -> int:
+        """Return how many of some threads may train a ranker in the memory there is."""
+        return self._find_costs(n_classes).count_threads(n_threads, self.limit, self._measure)
+
+    def _find_costs(self, n_classes: int) -> Costs:
+        return Costs(n_classes, self.n_threads, self.has_values, self.has_prior)
+
+    def _measure(self, costs: Costs) -> int:
         if self.terms is None:
             n_features, numbers = float(self._is_used.sum()), COLUMN * self.n_features
         else:
@@ -149,10 +161,6 @@ class Sample:
         """Free memory that is only needed to add documents."""
         if self.terms is not None:
             self.terms.close()
-
-    def stop_growing(self, n_classes: int) -> None:
-        """Make the current size the limit: memory is shorter than expected."""
-        self.limit = min(self.limit, self.estimate(n_classes))
 
     def thin_validation(self, n_documents: int) -> None:
         """Keep at most ``n_documents`` of the validation documents."""
@@ -243,7 +251,8 @@ def run_first_pass(
     counts, classes, checksum = CollectionCounts(), Classes(request.class_names), 0
     sample, encoder = make_sample(request, memory), request.encoder
     batches = stream.read_batches(find_batch_size(request))
-    for encoded in map_ahead(encoder.scan, batches, request.n_threads):
+    is_full, held = partial(is_short, request.memory), 0
+    for encoded in map_ahead(encoder.scan, batches, request.n_threads, is_full):
         n_documents, hashes = encoded.n_documents, encoded.hash_terms()
         counts = counts.merge(
             count_rows(
@@ -257,10 +266,16 @@ def run_first_pass(
         checksum = chain_checksums(checksum, encoded.checksum)
         sample.add(encoded.encode(classes), len(classes), encoded.terms)
         _require_columns(counts.n_features, memory)
-        if measure_resident() > memory.budget - find_reserve(memory.budget) // 3:
-            sample.stop_growing(len(classes))
+        held = max(held, measure_resident())
         report(stream.position / max(stream.n_bytes, 1))
     _require_classes(classes, request)
+    if held > request.memory:
+        warnings.warn(
+            f"The process held {write_size(held)} while it read, more than the budget of "
+            f"{write_size(request.memory)}: documents, or the row groups of a parquet file, are "
+            "larger than was planned for.",
+            stacklevel=2,
+        )
     return FirstPass(counts, classes, checksum, sample)
 
 
@@ -278,7 +293,7 @@ def make_sample(request: Request, memory: AvailableMemory) -> Sample:
         seed=request.seed,
         has_values=request.has_values,
         terms=make_index(make_analysis(request.vectorizer)) if request.is_text else None,
-        n_threads=request.n_threads,
+        n_threads=PLANNED_THREADS,
         has_prior=request.has_prior,
     )
 

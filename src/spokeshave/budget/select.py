@@ -90,7 +90,8 @@ def select_features(
         sample.renumber(number_features(pruned.features, sample.n_features))
         if idf is not None:
             sample.multiply(idf)
-        ranker = Ranker(request, posed.objective, len(first.classes))
+        n_threads = sample.count_threads(len(first.classes), request.n_threads)
+        ranker = Ranker(request, posed.objective, len(first.classes), n_threads)
         choice = _choose(ranker, sample, pruned, n_sampled, posed, memory)
     expected = float(pruned.frequency[choice.kept].sum()) / max(n_sampled, 1)
     cut = Cut(
@@ -230,6 +231,7 @@ class Ranker:
     request: Request
     objective: Objective
     n_classes: int
+    n_threads: int
 
     def rank(self, sample: Sample, n_features: int) -> tuple[NDArray[np.uint32], float]:
         """Return the features from best to worst, and the macro-averaged F1 with all of them."""
@@ -271,7 +273,7 @@ class Ranker:
         variance = self._find_variance(rows, indicator, n_features)
         problem = Problem(empty, indicator, rows.weight, box, ridge, bias, variance)
         rank = np.arange(n_features, dtype=np.uint32)
-        stop, seed, n_jobs = self.request.stop, self.request.seed, self.request.n_jobs
+        stop, seed, n_jobs = self.request.stop, self.request.seed, self.n_threads
         return solve_rows(rows, rank, problem, stop, seed=seed, n_jobs=n_jobs, keep_dual=False)
 
     def _find_variance(
@@ -291,7 +293,7 @@ class Ranker:
             X = to_matrix(self._make_rows(sample.train), n_features)
             y = self._indicate(sample.train).tocsr()
             ranking = rank_features(
-                X, y, request.by, random_state=request.seed, n_jobs=request.n_jobs
+                X, y, request.by, random_state=request.seed, n_jobs=self.n_threads
             )
             return np.asarray(ranking.aggregate("max").scores[0])
         scores = np.zeros(n_features)

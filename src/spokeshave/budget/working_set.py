@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from spokeshave.budget.memory import CELL, GATHERED
@@ -75,7 +75,7 @@ class Setting:
     """Options of training."""
 
     shards: Sequence[Shard]  # a single one stays in memory
-    capacity: int  # bytes for documents gathered from several shards
+    capacity: int  # bytes for documents that a class gathers from several shards
     folder: Path  # of duals and finished classes
     n_features: int
     stop: Stop
@@ -226,7 +226,7 @@ def _go_round(
 ) -> tuple[float, float, Gathered]:
     """Return the objective, the gap, and the violating documents gathered from the disk."""
     primal = gap = 0.0
-    capacity = setting.capacity // min(effective_n_jobs(setting.n_jobs), len(objective.codes))
+    capacity = setting.capacity
     left = sum(shard.n_nonzeros + len(shard) for shard in setting.shards)
     gathered = Gathered(capacity)
     for shard in setting.shards:

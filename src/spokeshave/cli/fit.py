@@ -135,7 +135,8 @@ def fit_in_memory(
     printer: Printer,
 ) -> Results:
     """Train in limited memory, and write the results."""
-    from spokeshave.budget.memory import give_back, measure_resident
+    from spokeshave.budget.memory import LIBRARIES, give_back
+    from spokeshave.budget.plan import measure_packed
     from spokeshave.cli.progress import Steps
     from spokeshave.jobs.budget import Files, list_budget_steps, run_budgeted
     from spokeshave.jobs.settings import Budget
@@ -153,7 +154,9 @@ def fit_in_memory(
             say=printer.note,
         )
         give_back()
-        can_render = limits["memory"] - measure_resident() > REPORT
+        model = finished.record.model
+        held = LIBRARIES + measure_packed(model.n_features, model.n_weights)
+        can_render = limits["memory"] - held > REPORT
         written = steps.run(
             "writing", write_results, finished, prefix, printer, can_render=can_render
         )

@@ -26,14 +26,15 @@ from dask.utils import funcname
 from distributed import Client, Future, KilledWorker, LocalCluster, Worker, as_completed, warn
 from distributed.security import Security
 
-from spokeshave.budget.memory import ROUNDING, give_back, measure_installed
-from spokeshave.budget.memory import measure_resident as measure_process
+from spokeshave.budget.memory import give_back, measure_installed, measure_resident, plan_held
 from spokeshave.errors import ParameterError
 from spokeshave.utils.formatting import write_size
 
 FAN_IN = 8  # results merged at a time
 SHORT = 0.1  # seconds; shorter tasks free little memory
 MERGING = 1  # priority of tasks whose results are smaller than their inputs; others have 0
+# Planned for what a worker holds before a run: 330 MB or so for Python, Dask, libraries, kernels.
+WORKER = 384_000_000
 HEADROOM = 0.75  # of a worker's limit: at 0.8 Dask gives it no more tasks, at 0.95 it kills it
 LOCAL = "local:"
 ENCRYPTED = ("tls://", "wss://")
@@ -274,14 +275,9 @@ def measure_memory(client: Client) -> int:
     )
 
 
-def measure_resident(client: Client) -> int:
-    """Return the bytes that a worker holds besides results of tasks, the largest of all workers.
-
-    All workers have run tasks by now, so their modules are loaded. Rounded up, so that two runs
-    have equal memory though they hold a few pages more or less.
-    """
-    most: int = max(client.run(measure_aside, on_error="ignore").values())
-    return -(-most // ROUNDING) * ROUNDING
+def find_held(client: Client) -> int:
+    """Return the bytes to plan for what a worker holds before it begins, results of tasks aside."""
+    return plan_held(max(client.run(measure_aside, on_error="ignore").values()), WORKER)
 
 
 def measure_aside(dask_worker: Worker) -> int:
@@ -291,7 +287,7 @@ def measure_aside(dask_worker: Worker) -> int:
     """
     give_back()
     spilled, _ = getattr(dask_worker.data, "spilled_total", (0, 0))
-    return measure_process() - int(dask_worker.state.nbytes - spilled)
+    return measure_resident() - int(dask_worker.state.nbytes - spilled)
 
 
 def describe_workers(client: Client) -> str:

@@ -15,9 +15,9 @@ from spokeshave.cluster.blocks import plan_blocks, spread_rows
 from spokeshave.cluster.client import (
     collect,
     describe_workers,
+    find_held,
     list_workers,
     measure_memory,
-    measure_resident,
     merge,
     send,
     submit,
@@ -180,6 +180,7 @@ def fit_on_cluster(
     if settings.find_prior(is_text=train.kind.is_text) is not None:
         kind["has_prior"] = True
     warm_up_workers(client, kind, say)
+    held = find_held(client)  # counting may leave more or less of its memory with the process
     counted = _count(client, train, held_out, recipe, watch)
     if given_test is not None:
         check_kinds(train.kind, given_test.kind)
@@ -203,11 +204,10 @@ def fit_on_cluster(
     )
     columns_found = job.find_columns()
     say(f"{describe_workers(client)}; {columns_found}")
-    resident = measure_resident(client)
-    if nonzeros_per_document is None and columns_found.n_bytes + resident <= limit:
+    if nonzeros_per_document is None and columns_found.n_bytes + held <= limit:
         return job.run_whole(columns_found)
     say(f"that is too much for the {write_size(limit)} of a worker: features are dropped")
-    available = find_worker_memory(limit, resident)
+    available = find_worker_memory(limit, held)
     budget = Budget(limit, nonzeros_per_document)
     return job.run_reduced(columns_found.words, budget, available, say)
 
@@ -216,7 +216,7 @@ def _search_sample(
     client: Client, parts: Parts, sides: list[Future] | None, settings: Settings, limit: int
 ) -> Representation:
     """Choose the representation on one worker, on a sample of all parts that fits there."""
-    free = limit - measure_resident(client)
+    free = limit - find_held(client)
     n_characters = limit_characters(free + OF_PROCESS, is_text=parts.kind.is_text)
     samples = [
         submit(client, sample_part, item, parts.kind, side, n_characters, settings.seed, number)

@@ -278,15 +278,15 @@ OVER = "over the workers"
 WORKER_MINIMUM = 2 * MINIMUM  # bytes for documents and weights
 
 
-def find_worker_memory(limit: int, resident: int) -> AvailableMemory:
+def find_worker_memory(limit: int, held: int) -> AvailableMemory:
     """Return the memory that a worker has for documents and weights."""
-    taken = resident + find_reserve(limit)
+    taken = held + find_reserve(limit)
     if limit < taken + WORKER_MINIMUM:
         least = write_size(taken + WORKER_MINIMUM)
         raise ValueError(
-            f"A worker must have {least} or more for each thread: it holds {write_size(resident)} "
-            f"before it begins. Got {write_size(limit)} instead; start fewer workers, or fewer "
-            "threads in each."
+            f"A worker must have {least} or more for each thread: {write_size(held)} are for what "
+            f"it holds before it begins. Got {write_size(limit)} instead; start fewer workers, or "
+            "fewer threads in each."
         )
     return AvailableMemory(limit, taken)
 

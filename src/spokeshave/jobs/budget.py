@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from spokeshave.budget.counts import draw
 from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC, fit_stream
-from spokeshave.budget.memory import find_available, give_back
+from spokeshave.budget.memory import AvailableMemory, find_available, give_back
 from spokeshave.budget.request import BatchReader
 from spokeshave.corpus.documents import Texts, Vectors, take_documents
 from spokeshave.corpus.stream import DocumentStream, open_stream
@@ -119,14 +119,15 @@ def run_budgeted(
         stream: BatchReader = supply
         if isinstance(test, HoldOutStream):
             stream = HoldOutStream(supply, settings.hold_out, settings.seed, is_test=False)
-        chosen = None
+        chosen = memory = None
         if settings.effort != "quick" and vectorizer is None:
             watch.begin(CHOOSING)
-            chosen = _search_sample(stream, budget, settings)
+            memory = find_available(parse_size(budget.memory))  # before a sample is read
+            chosen = _search_sample(stream, memory, settings)
             settings = apply_representation(settings, chosen)
         recipe = make_recipe(settings, vectorizer)
         svc = make_budgeted(budget, settings, recipe, is_text=supply.is_text)
-        fit_stream(svc, stream, watch, say)
+        fit_stream(svc, stream, watch, say, memory)
         watch.end()
         if supply.skipped:
             say(f"{supply.skipped:,} malformed rows were left out of {supply.name}")
@@ -146,10 +147,11 @@ def run_budgeted(
     return JobResult(model, content, record)
 
 
-def _search_sample(stream: BatchReader, budget: Budget, settings: Settings) -> Representation:
+def _search_sample(
+    stream: BatchReader, memory: AvailableMemory, settings: Settings
+) -> Representation:
     """Choose the representation on a sample that fits, in a process that gives its memory back."""
-    free = find_available(parse_size(budget.memory)).free
-    n_characters = limit_characters(free, is_text=stream.is_text)
+    n_characters = limit_characters(memory.free, is_text=stream.is_text)
     sample = sample_texts(stream.read_batches(), n_characters, settings.seed)
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         return process.submit(search_representation, sample.to_documents(), settings).result()
