@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import random
 import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from spokeshave.corpus import limits
 from spokeshave.corpus.archives import read_members, stream_members
 from spokeshave.corpus.files import Progress
 from spokeshave.errors import CorpusError
@@ -141,3 +144,53 @@ def test_zip_with_a_password(tmp_path):
     path.write_bytes(content)
     with pytest.raises(CorpusError, match=r"it is locked with a password; unpack it$"):
         list(read_members(path, lambda name: True))
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_document_that_is_too_long(tmp_path, monkeypatch, name):
+    path = write(tmp_path / name)
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_LENGTH", 7)
+    assert len(list(read_members(path, lambda name: True))) == len(MEMBERS)
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_LENGTH", 6)
+    with pytest.raises(CorpusError) as error:
+        list(read_members(path, lambda name: True))
+    problem = "the file is longer than a document may be, 6 bytes"
+    assert str(error.value) == f"{path}/README: {problem}; split it, or take it out"
+
+
+def test_zip_that_lies_about_a_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_LENGTH", 2**20)
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/1", b"x" * 2**26)
+    content = path.read_bytes()
+    path.write_bytes(content.replace((2**26).to_bytes(4, "little"), (9).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(CorpusError, match="the file is damaged or not what its name says"):
+        list(read_members(path, lambda name: True))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
+
+
+def test_tar_whose_header_has_gigabytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_LENGTH", 10_000)
+    path = tmp_path / "x.tar.gz"
+    header = tarfile.TarInfo("a/1")
+    header.size, header.type = 2**24, tarfile.XHDTYPE
+    path.write_bytes(gzip.compress(header.tobuf(tarfile.USTAR_FORMAT) + b"x" * 2**24))
+    tracemalloc.start()
+    with pytest.raises(CorpusError, match="or it is damaged"):
+        list(read_members(path, lambda name: True))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+def test_zip_with_a_file_that_has_no_name(tmp_path):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("name", b"")
+        archive.writestr("a/1", b"text")
+    path.write_bytes(path.read_bytes().replace(b"name", b"\0ame"))
+    assert list(read_members(path, lambda name: True)) == [("a/1", b"text")]

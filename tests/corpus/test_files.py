@@ -6,11 +6,13 @@ import bz2
 import gzip
 import lzma
 import os
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from spokeshave.corpus import limits
 from spokeshave.corpus.encoding import decode, explain_guessed_encoding, read_decoded
 from spokeshave.corpus.files import (
     Progress,
@@ -87,6 +89,39 @@ def test_damage_inside_a_compressed_file(tmp_path):
 def test_file_that_may_not_be_read():
     with pytest.raises(CorpusError, match="reading it is not permitted"), explain_damage("x.csv"):
         raise PermissionError
+
+
+@pytest.mark.parametrize("name", NAMES[:-1])
+def test_line_that_is_too_long(tmp_path, monkeypatch, name):
+    path = write(tmp_path / name)
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_LENGTH", len("naïve\r".encode()))
+    assert read(path) == CONTENT
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_LENGTH", 50_000)
+    for line, end in ((1_001, "\n"), (None, "\r")):
+        content = (CONTENT if end == "\n" else CONTENT.replace("\n", "")) + "x" * 99_000 + end
+        with monkeypatch.context() as patch:
+            patch.setitem(globals(), "CONTENT", content)
+            write(path)
+        with pytest.raises(CorpusError) as error:
+            read(path)
+        problem = "the line is longer than a document may be, 50,000 bytes"
+        assert (error.value.line, error.value.problem) == (
+            line,
+            f"{problem}; write one document on each line",
+        )
+
+
+def test_line_of_gigabytes_is_not_held(tmp_path):
+    path = tmp_path / "x.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        for _ in range(80):
+            stream.write(b"x" * 2**20)
+    tracemalloc.start()
+    with pytest.raises(CorpusError, match="line 1: the line is longer than a document may be"):
+        read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * limits.MAX_DOCUMENT_LENGTH
 
 
 def test_missing_file(tmp_path):
@@ -197,6 +232,30 @@ def test_zip_with_a_password(tmp_path):
     path = lock(write_zip(tmp_path / "x.zip", {"a.csv": "text"}))
     with pytest.raises(CorpusError, match=r"it is locked with a password; unpack it$"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("position", "value", "problem"),
+    [
+        (10, 12, "it is packed neither by deflate nor plainly; unpack it"),
+        (6, 255, "the file is damaged or not what its name says (zip file version 25.5)"),
+    ],
+    ids=["method", "version"],
+)
+def test_zip_of_another_kind(tmp_path, position, value, problem):
+    path = write_zip(tmp_path / "x.csv.zip", {"a.csv": "text"})
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + position] = value
+    path.write_bytes(content)
+    with pytest.raises(CorpusError) as error:
+        read(path)
+    assert error.value.problem == problem
+
+
+def test_zip_with_a_file_that_has_no_name(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"name": "", "a.csv": "text"})
+    path.write_bytes(path.read_bytes().replace(b"name", b"\0ame"))
+    assert read(path) == "text"
 
 
 def test_decode_names_the_line():

@@ -213,7 +213,11 @@ UNPACK = "it is compressed, and parquet is not to be again; unpack it"
         ("x.csv", "", "there are no documents in it"),
         ("x.csv", "text,label\n", "there are no documents in it"),
         ("x.tsv", "", "there are no documents in it"),
-        ("x.jsonl", "\n", "there is no JSON object on any line; write one on each line"),
+        (
+            "x.jsonl",
+            "\n",
+            "there is no JSON object on any of its first lines; write one on each",
+        ),
         ("x.parquet", "", "it cannot be read as parquet ("),
         ("x.parquet", to_parquet(text=[], label=[]), "there are no documents in it"),
         ("x.parquet.gz", gzip.compress(CONTENTS["parquet"]), UNPACK),

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from posixpath import normpath
 from stat import S_ISLNK
-from typing import TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from spokeshave.corpus.files import Progress, explain_damage, is_hidden, require_unlocked
+from spokeshave.corpus import limits
+from spokeshave.corpus.files import (
+    Progress,
+    explain_damage,
+    explain_decoding,
+    is_hidden,
+    open_decompressed,
+    open_zip,
+    open_zipped,
+    read_document,
+    sniff_compression,
+)
 from spokeshave.errors import CorpusError
 
 if TYPE_CHECKING:
+    from tarfile import TarFile, TarInfo
     from zipfile import ZipInfo
 
 Wanted: TypeAlias = Callable[[str], bool]
@@ -86,41 +99,90 @@ def _read_folder(folder: Path, wanted: Wanted, progress: Progress) -> Members:
     chosen = sorted(filter(wanted, filter(_is_plain, names)), key=split_name)
     for position, name in enumerate(chosen):
         progress.update(position, len(chosen))
-        yield name, (folder / name).read_bytes()
+        with (folder / name).open("rb") as stream:
+            content = read_document(stream, folder / name)
+        yield name, content
 
 
 def _read_zip(path: Path, wanted: Wanted, progress: Progress) -> Members:
-    from zipfile import ZipFile
-
-    with ZipFile(path) as archive:
+    with path.open("rb") as file, open_zip(file, path) as archive:
         files = {normpath(info.filename): info for info in archive.infolist() if _is_file(info)}
         chosen = sorted(filter(wanted, filter(_is_plain, files)), key=split_name)
         for position, name in enumerate(chosen):
             progress.update(position, len(chosen))
-            require_unlocked(files[name], path)
-            yield name, archive.read(files[name])
+            with open_zipped(archive, files[name], path) as stream, explain_decoding(path):
+                content = read_document(stream, path / name)
+            yield name, content
 
 
 def _read_tar(path: Path, wanted: Wanted, progress: Progress) -> Members:
+    with path.open("rb") as file:
+        progress.watch(file)
+        with open_decompressed(file, sniff_compression(path)) as stream:
+            with _explain_tar(path):
+                archive = _open_tar(stream)
+            yield from _read_tar_members(archive, path, wanted)
+
+
+def _read_tar_members(archive: TarFile, path: Path, wanted: Wanted) -> Members:
+    while True:
+        with _explain_tar(path):
+            member = archive.next()
+        if member is None:
+            return
+        name = normpath(member.name)
+        if member.isfile() and _is_plain(name) and wanted(name):
+            with _explain_tar(path):
+                content = _read_tar_member(archive, member, path / name)
+            yield name, content
+        # The archive would keep a record of every member read.
+        archive.members.clear()  # type: ignore[attr-defined]
+
+
+def _read_tar_member(archive: TarFile, member: TarInfo, path: Path) -> bytes:
+    with archive.extractfile(member) as stream:  # type: ignore[union-attr]
+        return read_document(stream, path)
+
+
+_RECORD = 10_240  # bytes of a tar that belong together; headers have less, unless they lie
+
+
+class _LimitedReads:
+    """A stream that reads no more at once than a record or a document may have.
+
+    Headers of a tar may claim any length, and the archive reads each of them at once.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.seek, self.tell = stream.seek, stream.tell
+        self._read = stream.read
+
+    def read(self, size: int) -> bytes:
+        """Read some bytes; fewer than asked for if these are too many."""
+        return self._read(min(size, limits.MAX_DOCUMENT_LENGTH + _RECORD))
+
+
+def _open_tar(stream: IO[bytes]) -> TarFile:
     import tarfile
 
-    try:
-        with path.open("rb") as file, tarfile.open(fileobj=file) as archive:
-            progress.watch(file)
-            while member := archive.next():
-                name = normpath(member.name)
-                if member.isfile() and _is_plain(name) and wanted(name):
-                    yield name, archive.extractfile(member).read()  # type: ignore[union-attr]
-                # The archive would keep a record of every member read.
-                archive.members.clear()  # type: ignore[attr-defined]
-    except tarfile.TarError:
-        raise CorpusError(
-            path, "this is neither a folder nor a zip or tar, or it is damaged"
-        ) from None
+    limited: Any = _LimitedReads(stream)
+    return tarfile.open(fileobj=limited, mode="r:")
+
+
+@contextmanager
+def _explain_tar(path: Path) -> Iterator[None]:
+    from tarfile import TarError
+
+    problem = "this is neither a folder nor a zip or tar, or it is damaged"
+    with explain_decoding(path):
+        try:
+            yield
+        except TarError:
+            raise CorpusError(path, problem) from None
 
 
 def _is_file(info: ZipInfo) -> bool:
-    return not info.is_dir() and not S_ISLNK(info.external_attr >> 16)
+    return info.filename[-1:] not in ("", "/") and not S_ISLNK(info.external_attr >> 16)
 
 
 def _is_plain(name: str) -> bool:

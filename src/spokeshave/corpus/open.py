@@ -8,7 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from spokeshave.corpus.files import explain_damage, is_hidden, strip_compression
+from spokeshave.corpus.files import (
+    explain_damage,
+    is_hidden,
+    sniff_compression,
+    strip_compression,
+)
 from spokeshave.corpus.limits import CHUNK_BYTES
 from spokeshave.corpus.options import SourceOptions
 from spokeshave.corpus.sniff import (
@@ -16,7 +21,6 @@ from spokeshave.corpus.sniff import (
     guess_format,
     name_format,
     require_unpacked,
-    sniff_compression,
 )
 from spokeshave.corpus.stdin import (
     NAME,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from spokeshave.corpus.limits import MAX_LISTED, MAX_QUOTED
 from spokeshave.errors import CorpusError, NoDocumentsError
@@ -30,7 +30,7 @@ class BadRows:
     Attributes
     ----------
     skipped : int
-        Number of rows skipped so far.
+        Number of rows skipped so far; a row counts as often as it has lines.
 
     Examples
     --------
@@ -52,14 +52,18 @@ class BadRows:
             rest = f"; all its {self.skipped} rows are malformed" if self.skipped else ""
             raise NoDocumentsError(self._path, f"there are no documents in it{rest}")
 
-    def report(self, problem: object, number: int) -> None:
-        """Raise the problem of the row at this position, or count the row."""
-        if self._policy == "skip":
-            self.skipped += 1
-        elif self._unit == "line":
+    def report(self, problem: object, number: int, n_lines: int = 1) -> None:
+        """Raise the problem of the row at this position, or count its lines."""
+        if self._policy == "raise":
+            self.fail(problem, number)
+        # A quote that was not closed has made one row of several.
+        self.skipped += n_lines
+
+    def fail(self, problem: object, number: int) -> NoReturn:
+        """Raise a problem that skipping the row at this position would not solve."""
+        if self._unit == "line":
             raise CorpusError(self._path, str(problem), line=number)
-        else:
-            raise CorpusError(self._path, f"row {number}: {problem}")
+        raise CorpusError(self._path, f"row {number}: {problem}")
 
 
 def name_unit(format: str) -> str:

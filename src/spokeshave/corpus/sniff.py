@@ -8,8 +8,14 @@ from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 from spokeshave.corpus.archives import stream_members
-from spokeshave.corpus.files import open_binary, require_file, require_seekable, strip_compression
-from spokeshave.corpus.limits import HEAD_BYTES, MAGIC_BYTES
+from spokeshave.corpus.files import (
+    open_binary,
+    require_file,
+    require_seekable,
+    sniff_compression,
+    strip_compression,
+)
+from spokeshave.corpus.limits import HEAD_BYTES
 from spokeshave.errors import CorpusError, NoDocumentsError
 
 ARCHIVE = "archive"
@@ -26,12 +32,6 @@ _SUFFIXES = {
 }
 
 # Patterns are compiled when they are first used: most names tell the format.
-_COMPRESSIONS = {
-    ".gz": rb"\x1f\x8b",
-    ".bz2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
-    ".xz": rb"\xfd7zXZ\0",
-    ".zip": rb"PK(\x03\x04|\x05\x06)",
-}
 _PAIR = rb"\d+:[-+.\de]+"
 _FIRST_LINES = {
     "arff": rb"@(relation|attribute)\s",
@@ -107,18 +107,6 @@ def sniff_format(path: str | Path) -> str:
     if re.match(_JSON_LIST, line):
         raise CorpusError(path, "this is a JSON list; write one JSON object on each line instead")
     return next(format for format, pattern in _FIRST_LINES.items() if re.match(pattern, line))
-
-
-def sniff_compression(path: str | Path) -> str:
-    """Return the suffix of the compression of a file by its first bytes, '' if there is none."""
-    require_seekable(path)
-    with Path(path).open("rb") as stream:
-        return find_compression(stream.read(MAGIC_BYTES))
-
-
-def find_compression(head: bytes) -> str:
-    """Return the suffix of the compression of content by its first bytes, '' if there is none."""
-    return next((end for end, magic in _COMPRESSIONS.items() if re.match(magic, head)), "")
 
 
 def require_unpacked(path: str | Path) -> None:

@@ -11,8 +11,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from spokeshave.corpus.encoding import explain_encoding_error, find_codec
-from spokeshave.corpus.files import explain_damage
-from spokeshave.corpus.sniff import ARCHIVE, find_compression, sniff_compression, sniff_format
+from spokeshave.corpus.files import (
+    OPENERS,
+    explain_damage,
+    find_compression,
+    limit_lines,
+    list_line_ends,
+    sniff_compression,
+)
+from spokeshave.corpus.sniff import ARCHIVE, sniff_format
 from spokeshave.errors import CorpusError
 
 STDIN = "-"
@@ -20,7 +27,6 @@ NAME = "standard input"
 
 _ADVICE = "pipe a file into it or name a file"
 _SUFFIXES = {"svmlight": ".svm", "reuters": ".sgm", ARCHIVE: ".tar"}
-_OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 
 
 def is_piped(source: str | Path) -> bool:
@@ -29,14 +35,15 @@ def is_piped(source: str | Path) -> bool:
 
 
 @contextmanager
-def open_piped_text(encoding: str) -> Iterator[TextIOWrapper]:
-    """Open standard input as text, decompressed according to its first bytes.
+def open_piped_text(encoding: str, newline: str = "") -> Iterator[TextIOWrapper]:
+    """Open standard input like `open_text`, decompressed according to its first bytes.
 
-    Line ends are kept, a byte-order mark is removed, and standard input stays open.
+    Standard input stays open.
     """
     codec = find_codec(encoding, NAME)
     with explain_damage(NAME), _open_piped() as pipe:
-        stream = TextIOWrapper(pipe, encoding=codec, newline="")
+        lines = limit_lines(pipe, NAME, list_line_ends(newline))
+        stream = TextIOWrapper(lines, encoding=codec, newline=newline)
         try:
             yield stream
         except UnicodeError:
@@ -126,7 +133,7 @@ def _open_piped() -> Iterator[Any]:
         raise ValueError(f"{NAME} is closed; {_ADVICE}")
     pipe: Any = BufferedReader(sys.stdin.buffer)
     try:
-        opener = _OPENERS.get(find_compression(pipe.peek()))
+        opener = OPENERS.get(find_compression(pipe.peek()))
         yield import_module(opener).open(pipe) if opener else pipe
     finally:
         pipe.detach()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from functools import partial
 
 import polars
 import pytest
 
-from spokeshave.corpus import load_texts
+from spokeshave.corpus import limits, load_texts
+from spokeshave.corpus.formats.columns import guess_columns
 from spokeshave.errors import CorpusError
 
 HEADER = "id,text,label\n"
@@ -67,8 +70,34 @@ def test_quote_that_is_never_closed(tmp_path):
     path = write(tmp_path / "x.csv", f'{HEADER}1,a,x\n2,"b,y\n3,c,z\n')
     error = fail(path)
     assert error.line == 3
-    assert "unexpected end of data" in error.problem
-    assert load_texts(path, bad_rows="skip").skipped == 1
+    problem = "a quote that opens in this row is never closed; close it, or write it twice"
+    assert error.problem == problem
+    # Skipping the row would drop all rows after it.
+    assert str(fail(path, bad_rows="skip")) == str(error)
+
+
+def test_quote_that_swallows_the_file(tmp_path, monkeypatch, request):
+    request.addfinalizer(partial(csv.field_size_limit, csv.field_size_limit(99)))
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_LENGTH", 99)
+    path = write(tmp_path / "x.csv", f'{HEADER}1,a,x\n2,"b,y\n' + "3,c,z\n" * 99 + '4,d",z\n')
+    assert fail(path, bad_rows="skip").line == 3
+
+
+def test_rows_that_a_quote_makes_one_are_all_counted(tmp_path):
+    path = write(tmp_path / "x.csv", f'{HEADER}1,a,x\n2,"b,y\n3,c,z\n4,"d",w\n5,e,v\n')
+    assert fail(path).line == 3
+    texts = load_texts(path, bad_rows="skip")
+    assert (texts.texts, texts.skipped) == (["a", "e"], 3)
+
+
+def test_json_is_not_looked_for_in_millions_of_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "SAMPLE_LINES", 4)
+    for line in ("\n", "no JSON\n"):
+        path = write(tmp_path / "x.jsonl", line * 3 + GOOD)
+        assert guess_columns(path, "jsonl").text == "text"
+        write(path, line * 4 + GOOD)
+        with pytest.raises(CorpusError, match="no JSON object on any of its first lines"):
+            guess_columns(path, "jsonl")
 
 
 def test_malformed_header_cannot_be_skipped(tmp_path):

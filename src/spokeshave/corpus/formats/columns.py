@@ -208,20 +208,27 @@ def read_sample(
 
 def split_fields(lines: Iterable[str], format: str) -> Any:
     """Return a reader of the rows of csv or tsv."""
-    csv.field_size_limit(max(limits.MAX_FIELD_LENGTH, csv.field_size_limit()))
+    csv.field_size_limit(max(limits.MAX_DOCUMENT_LENGTH, csv.field_size_limit()))
     return csv.reader(lines, **_DIALECTS[format])
 
 
 def explain_fields(error: csv.Error) -> str:
     """Explain why a row of csv cannot be split into fields."""
+    if is_unclosed(error):
+        return "a quote that opens in this row is never closed; close it, or write it twice"
     return f"the row cannot be split into fields ({error}); check its quotes"
+
+
+def is_unclosed(error: csv.Error) -> bool:
+    """Return whether a quoted field goes on to the end of the file, or for too long."""
+    return str(error).startswith(("unexpected end of data", "field larger than field limit"))
 
 
 def _read_records(path: str | Path, format: str, encoding: str) -> list[list[str]]:
     """Read the first rows, up to one that cannot be split into fields."""
     records: list[list[str]] = []
     with open_text(path, encoding) as stream:
-        rows = filter(None, split_fields(stream, format))
+        rows = filter(None, islice(split_fields(stream, format), limits.SAMPLE_LINES))
         try:
             for record in islice(rows, 1 + limits.SAMPLE_ROWS):
                 records.append(record)
@@ -236,7 +243,7 @@ def _is_header(first: list[str], rows: list[list[str]], known: Collection[Column
     is_named = all(find_preferred(first, names) for names in PREFERENCES.values())
     if is_named or any(isinstance(column, str) for column in known):
         return True
-    repeated = [cell for i, cell in enumerate(first) if any(row[i] == cell for row in rows)]
+    repeated = {cell for i, cell in enumerate(first) if any(row[i] == cell for row in rows)}
     unique = [cell for cell in first if cell not in repeated]
     if any(find_preferred(unique, names) for names in PREFERENCES.values()):
         return True
@@ -248,9 +255,11 @@ def _is_header(first: list[str], rows: list[list[str]], known: Collection[Column
 
 def _sample_jsonl(path: str | Path, encoding: str) -> Sample:
     with open_text(path, encoding) as stream:
-        records = list(islice(filter(None, map(_parse_object, stream)), limits.SAMPLE_ROWS))
+        lines = filter(str.strip, islice(stream, limits.SAMPLE_LINES))
+        records = list(islice(filter(None, map(_parse_object, lines)), limits.SAMPLE_ROWS))
     if not records:
-        raise CorpusError(path, "there is no JSON object on any line; write one on each line")
+        problem = "there is no JSON object on any of its first lines; write one on each"
+        raise CorpusError(path, problem)
     names = list(dict.fromkeys(chain.from_iterable(records)))
     return Sample(path, names, [[record.get(name) for name in names] for record in records])
 

@@ -19,7 +19,12 @@ from spokeshave.corpus import limits
 from spokeshave.corpus.documents import Texts, TypedLabel, name_labels
 from spokeshave.corpus.encoding import UTF_8
 from spokeshave.corpus.files import Progress, open_text, require_file, strip_compression
-from spokeshave.corpus.formats.columns import explain_fields, guess_columns, split_fields
+from spokeshave.corpus.formats.columns import (
+    explain_fields,
+    guess_columns,
+    is_unclosed,
+    split_fields,
+)
 from spokeshave.corpus.options import (
     TABLES,
     BadRows,
@@ -256,9 +261,11 @@ class Table:
 
     def open(self) -> AbstractContextManager[TextIOWrapper]:
         """Open the source as text."""
+        # In plain text a carriage return alone is part of a document.
+        newline = "\n" if self.format == "text" else ""
         if str(self.source) == STDIN:
-            return open_piped_text(self.encoding)
-        return open_text(self.source, self.encoding, progress=self.progress)
+            return open_piped_text(self.encoding, newline)
+        return open_text(self.source, self.encoding, progress=self.progress, newline=newline)
 
 
 class Rows(NamedTuple):
@@ -391,7 +398,9 @@ def _read_records(reader: Any, bad_rows: BadRows) -> Records:
         try:
             record = next(reader, None)
         except csv.Error as error:
-            bad_rows.report(explain_fields(error), number)
+            if is_unclosed(error):
+                bad_rows.fail(explain_fields(error), number)
+            bad_rows.report(explain_fields(error), number, reader.line_num + 1 - number)
             continue
         if record is None:
             return

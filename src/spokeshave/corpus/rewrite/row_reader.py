@@ -268,9 +268,6 @@ class _CountedLines:
 def _batch_lines(table: Table, batch_size: int) -> Batches:
     """Yield the rows of csv, tsv, jsonl or plain text."""
     with table.open() as stream:
-        if table.format == "text":
-            # A carriage return alone is part of a document.
-            stream.reconfigure(newline="\n")
         lines = _CountedLines(stream)
         rows = split_rows(table, lines)
         if table.format in ("csv", "tsv") and table.has_header and not rows.columns:
