@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite, nan
@@ -23,12 +23,13 @@ Lines: TypeAlias = Iterator[tuple[int, str]]
 MEMBER_SUFFIX = ".arff"
 MISSING = "?"
 
-_QUOTED = r"""'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)\""""
-_END = r"\s*(?P<end>,|\Z)"
-_CELL = re.compile(rf"""\s*(?:{_QUOTED}|(?P<bare>[^,'"\s][^,]*|)){_END}""")
-_ENTRY = re.compile(rf"""\s*(?P<index>\d+)\s+(?:{_QUOTED}|(?P<bare>[^,'"\s]+)){_END}""")
+# Possessive repeats: a line that does not match is read once, not once from each of its spaces.
+_QUOTED = r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)\""""
+_END = r"\s*+(?P<end>,|\Z)"
+_CELL = re.compile(rf"""\s*+(?:{_QUOTED}|(?P<bare>[^,'"\s][^,]*|)){_END}""")
+_ENTRY = re.compile(rf"""\s*+(?P<index>\d++)\s++(?:{_QUOTED}|(?P<bare>[^,'"\s]+)){_END}""")
 _DECLARATION = re.compile(
-    rf"""@attribute\s+(?:{_QUOTED}|(?P<bare>[^\s{{'"][^\s{{]*))\s*(?P<kind>.*)""", re.IGNORECASE
+    rf"""@attribute\s++(?:{_QUOTED}|(?P<bare>[^\s{{'"][^\s{{]*))\s*(?P<kind>.*)""", re.IGNORECASE
 )
 
 
@@ -269,9 +270,9 @@ def split_entries(text: str) -> dict[int, str]:
     if not text.strip():
         return {}
     if _has_quotes(text):
-        pairs = [(int(match["index"]), _unquote(match)) for match in _scan(_ENTRY, text)]
+        pairs = _parse_pairs((match["index"], _unquote(match)) for match in _scan(_ENTRY, text))
     else:
-        pairs = _split_pairs(text)
+        pairs = _parse_pairs(entry.split() for entry in text.split(","))
     indices = [index for index, _ in pairs]
     if not all(map(lt, indices, indices[1:])):
         raise MalformedRow("the indices do not increase")
@@ -289,9 +290,9 @@ def _has_quotes(text: str) -> bool:
     return "'" in text or '"' in text
 
 
-def _split_pairs(text: str) -> list[tuple[int, str]]:
+def _parse_pairs(cells: Iterable[Sequence[str]]) -> list[tuple[int, str]]:
     try:
-        return [(int(index), value) for index, value in map(str.split, text.split(","))]
+        return [(int(index), value) for index, value in cells]
     except ValueError:
         raise MalformedRow("a sparse row must hold pairs of index and value") from None
 

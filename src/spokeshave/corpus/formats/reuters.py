@@ -13,14 +13,20 @@ from pathlib import Path
 from spokeshave.corpus.archives import Members, Wanted, read_members, stream_members
 from spokeshave.corpus.documents import Split, Texts
 from spokeshave.corpus.encoding import LATIN_1
-from spokeshave.corpus.files import Progress, explain_damage, open_binary, strip_compression
+from spokeshave.corpus.files import (
+    Progress,
+    explain_decoding,
+    open_binary,
+    read_document,
+    strip_compression,
+)
 from spokeshave.corpus.options import BadRows, MalformedRow, SourceOptions, quote
 from spokeshave.corpus.reader import Reader, Text
 from spokeshave.corpus.sniff import is_story_file
 from spokeshave.errors import CorpusError
 
-_STORY = re.compile(r"<REUTERS\b(?P<attributes>[^>]*)>(?P<content>.*?)</REUTERS>", re.DOTALL)
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_START, _END = "<REUTERS", "</REUTERS>"
+_ATTRIBUTE = re.compile(r'\b(\w++)="([^"]*+)"')
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,8 @@ def _read_files(
 ) -> Iterator[tuple[Path, bytes]]:
     if path.is_file() and not _is_archive(path):
         with open_binary(path, progress=progress) as stream:
-            yield path, stream.read()
+            content = read_document(stream, path)
+        yield path, content
         return
     for name, content in read(path, is_story_file):
         yield path / name, content
@@ -183,7 +190,7 @@ def _is_archive(path: Path) -> bool:
         return False
     from tarfile import is_tarfile
 
-    with explain_damage(path):
+    with explain_decoding(path):
         return path.suffix.lower() == ".zip" or is_tarfile(path)
 
 
@@ -193,29 +200,43 @@ def _gather(stories: Iterable[Story], part: str) -> Texts:
 
 
 def _parse_file(path: Path, text: str) -> Iterator[Story]:
-    stories = list(_STORY.finditer(text))
-    if len(stories) != text.count("<REUTERS ") or not stories:
+    spans = _find_stories(text)
+    if not spans:
         raise CorpusError(path, "a story has no end; the file is cut short or not of Reuters-21578")
-    for match in stories:
+    for start, end in spans:
         try:
-            story = _parse_story(match)
+            story = _parse_story(text[start:end])
         except MalformedRow as problem:
-            line = text.count("\n", 0, match.start()) + 1
+            line = text.count("\n", 0, start) + 1
             raise CorpusError(path, str(problem), line) from None
         yield story
 
 
-def _parse_story(match: re.Match[str]) -> Story:
-    attributes, content = dict(_ATTRIBUTE.findall(match["attributes"])), match["content"]
+def _find_stories(text: str) -> list[tuple[int, int]]:
+    """Return where each story starts and ends; nothing if there are none or one has no end."""
+    spans: list[tuple[int, int]] = []
+    start = text.find(_START)
+    while start >= 0:
+        end, following = text.find(_END, start), text.find(_START, start + 1)
+        if end < 0 or 0 <= following < end:
+            return []
+        spans.append((start, end))
+        start = following
+    return spans
+
+
+def _parse_story(text: str) -> Story:
+    head, _, content = text.removeprefix(_START).partition(">")
+    attributes = dict(_ATTRIBUTE.findall(head))
     if not attributes.keys() >= {"NEWID", "TOPICS", "LEWISSPLIT"}:
         raise MalformedRow("the story must have NEWID, TOPICS and LEWISSPLIT")
-    topics = re.findall(r"<D>(.*?)</D>", _find_element(content, "TOPICS") or "")
-    text = _find_element(content, "TEXT") or ""
+    topics = [topic.partition("<D>") for topic in _find_element(content, "TOPICS").split("</D>")]
+    text = _find_element(content, "TEXT")
     parts = [_find_element(text, name) for name in ("TITLE", "BODY")]
     return Story(
         number=_parse_number(attributes["NEWID"]),
-        text=unescape("\n".join(part for part in parts if part) or text).strip(),
-        topics=tuple(dict.fromkeys(topics)),
+        text=_replace_references("\n".join(filter(None, parts)) or text).strip(),
+        topics=tuple(dict.fromkeys(topic for _, tag, topic in topics[:-1] if tag)),
         is_indexed=attributes["TOPICS"] == "YES",
         part=attributes["LEWISSPLIT"],
     )
@@ -229,6 +250,21 @@ def _parse_number(value: str) -> int:
         raise MalformedRow(problem) from None
 
 
-def _find_element(content: str, name: str) -> str | None:
-    match = re.search(rf"<{name}\b[^>]*>(.*?)</{name}>", content, re.DOTALL)
-    return match and match[1]
+def _find_element(content: str, name: str) -> str:
+    """Return the content of the first element of a name, empty if there is none."""
+    tag, _, rest = content[_find_tag(content, name) :].partition(">")
+    inner, end, _ = rest.partition(f"</{name}>")
+    return inner if tag and end else ""
+
+
+def _find_tag(content: str, name: str) -> int:
+    """Return where the first start tag of a name is, the end of the content if there is none."""
+    match = re.search(rf"<{name}\b", content)
+    return match.start() if match else len(content)
+
+
+def _replace_references(text: str) -> str:
+    try:
+        return unescape(text)
+    except ValueError:
+        raise MalformedRow("a character reference in the story has too many digits") from None
