@@ -30,6 +30,15 @@ def test_damage_is_told_with_a_name(tmp_path):
         assert str(error.value).startswith(f"{told}: it cannot be read as parquet (")
 
 
+def test_a_panic_is_damage(tmp_path):
+    path = tmp_path / "x.parquet"
+    polars.DataFrame({"text": ["a"]}).write_parquet(path)
+    with pytest.raises(CorpusError) as error, scan(path):
+        raise polars.exceptions.PanicException("offset + length <= self.length")
+    problem = "it cannot be read as parquet (its pages are damaged)"
+    assert error.value.problem == f"{problem}; fetch or write it again"
+
+
 def test_an_interrupt_comes_once():
     numbers = polars.LazyFrame().select(polars.int_range(2 * 10**7).hash().alias("x"))
 

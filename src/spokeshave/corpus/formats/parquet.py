@@ -13,17 +13,24 @@ from time import sleep
 import polars
 
 from spokeshave.corpus.files import Progress
+from spokeshave.corpus.formats.parquet_footer import UnsoundParquet, require_sound
 from spokeshave.errors import CorpusError
+
+# polars gives up some damaged pages with a panic, which is a BaseException and tells of its code.
+_ERRORS = UnsoundParquet, polars.exceptions.PolarsError, polars.exceptions.PanicException
 
 
 @contextmanager
 def scan(path: str | Path, name: str | None = None) -> Iterator[polars.LazyFrame]:
     """Open a parquet file; errors call it by its name or else by its path."""
     try:
+        require_sound(path)
         with interrupt_once():
             yield polars.scan_parquet(path, glob=False)
-    except polars.exceptions.PolarsError as error:
-        problem = f"it cannot be read as parquet ({shorten(error)})"
+    except _ERRORS as error:
+        is_panic = isinstance(error, polars.exceptions.PanicException)
+        reason = "its pages are damaged" if is_panic else shorten(error)
+        problem = f"it cannot be read as parquet ({reason}); fetch or write it again"
         raise CorpusError(name or path, problem) from None
 
 
@@ -52,6 +59,6 @@ def interrupt_once() -> Iterator[None]:
         raise
 
 
-def shorten(error: Exception) -> str:
+def shorten(error: BaseException) -> str:
     """Return the first line of an error."""
     return str(error).partition("\n")[0]
