@@ -12,7 +12,7 @@ PAPERS := tests/papers
 KERNELS := $(filter-out %/test_compile.py,$(wildcard tests/kernels/test_*.py))
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint kernels corpus papers cluster browser reproduce clean
+.PHONY: demo test lint kernels corpus papers cluster browser reproduce fuzz clean
 
 demo: $(VENV)/.ready
 	$(BIN)/spokeshave demo
@@ -50,6 +50,10 @@ browser:
 PAPER := kolcz2007
 reproduce: $(VENV)/.ready-to-test
 	$(BIN)/python -m papers $(PAPER) $(OPTIONS)
+
+# Damaged input of every kind, in full: about half an hour. A part of it is in the tests.
+fuzz: $(VENV)/.ready-to-test
+	$(BIN)/python -m fuzz
 
 $(VENV)/bin/python:
 	python3 -m venv $(VENV)

@@ -1,0 +1,1 @@
+"""Damaged input of every kind, and what must not come of it (``python -m fuzz``)."""
