@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spokeshave.metrics import MEASURES
-from spokeshave.utils.formatting import LABELS, UNITS, parse_size, write_share, write_size
+from spokeshave.utils.formatting import (
+    LABELS,
+    UNITS,
+    escape,
+    parse_size,
+    write_share,
+    write_size,
+)
 
 
 def test_every_measure_has_a_label():
@@ -89,3 +100,32 @@ def test_a_number_beyond_all_floats_gets_one_sentence():
 def test_the_sentence_names_the_parameter():
     with pytest.raises(ValueError, match="limit must be a number of bytes"):
         parse_size("much", "limit")
+
+
+# Invisible characters that are parts of words and of emoji, or that only say where a line may end.
+HARMLESS = {0xAD, 0x600, 0x6DD, 0x70F, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF}
+
+
+def test_whatever_controls_a_terminal_is_escaped():
+    for code in range(sys.maxunicode + 1):
+        shown = escape(chr(code))
+        kind = unicodedata.category(chr(code))
+        if kind in ("Cc", "Zl", "Zp") or unicodedata.bidirectional(chr(code)) in BIDI:
+            assert shown.isascii()
+            assert shown.isprintable()
+            assert json.loads(f'"{shown}"') == chr(code)
+        else:
+            assert shown == chr(code) or kind == "Cf"
+
+
+BIDI = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+
+
+@pytest.mark.parametrize("code", sorted(HARMLESS))
+def test_what_words_are_made_of_stays(code):
+    assert escape(chr(code)) == chr(code)
+
+
+def test_lines_can_be_kept():
+    assert escape("a\tb\n\x1b\r\u202e", keep_lines=True) == "a\tb\n\\u001b\\r\\u202e"
+    assert escape("a\tb\n") == "a\\tb\\n"

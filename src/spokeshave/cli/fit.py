@@ -77,7 +77,8 @@ def _run(
 ) -> Results:
     """Run the job where its options say: in this process, in limited memory, or on a cluster."""
     if cluster.address is not None:
-        import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
+        with printer.noting_warnings():  # a missing extra is reported before anything else
+            import spokeshave.cluster  # noqa: F401
 
         check_parts(reading, work)
         limits = parse_limits(memory, nonzeros)

@@ -36,7 +36,8 @@ def predict(
     printer = Printer(as_json, quiet)
     check_choices(reading, labels)
     if cluster.address is not None:
-        import spokeshave.cluster  # noqa: F401  # a missing extra is reported before anything else
+        with printer.noting_warnings():  # a missing extra is reported before anything else
+            import spokeshave.cluster  # noqa: F401
 
         out = check_folder(reading.source, out)
     from spokeshave.model.file import load_model
@@ -77,14 +78,15 @@ def predict_file(
     """Label the documents of a file, with notes on guesses, skipped rows and the output."""
     from spokeshave.model.label_files import label_file
 
-    done = label_file(
-        model,
-        source,
-        out,
-        asked,
-        say=lambda reason: printer.note(f"{source}: {reason}"),
-        track=partial(track, source=source, is_quiet=printer.is_quiet),
-    )
+    with printer.noting_warnings():
+        done = label_file(
+            model,
+            source,
+            out,
+            asked,
+            say=lambda reason: printer.note(f"{source}: {reason}"),
+            track=partial(track, source=source, is_quiet=printer.is_quiet),
+        )
     if done.n_skipped:
         name = "standard input" if source == "-" else source
         printer.note(f"{done.n_skipped:,} malformed rows were left out of {name}")

@@ -1,15 +1,21 @@
-"""Printing: results go to standard output, notes to standard error."""
+"""Printing: results go to standard output, notes to standard error.
+
+Everything printed is escaped here: names and texts come from files that others have made.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+
+from spokeshave.utils.formatting import escape
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,16 +42,17 @@ class Printer:
     def note(self, sentence: str) -> None:
         """Print a note on standard error."""
         if not self.is_quiet:
-            print(f"note: {sentence}", file=sys.stderr)
+            print_error(f"note: {sentence}")
 
     def emit(self, record: Any) -> None:
         """Print a JSON value on one line."""
-        is_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
-        print(json.dumps(record, ensure_ascii=is_ascii, allow_nan=False))
+        encoding = getattr(sys.stdout, "encoding", None) or ""
+        is_ascii = not encoding.lower().startswith("utf")
+        print(escape(json.dumps(record, ensure_ascii=is_ascii, allow_nan=False)))
 
     def say(self, text: str = "", *, style: str | None = None) -> None:
         """Print a line of text; nothing in it is taken as markup."""
-        self.console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(escape(text), style=style, markup=False, soft_wrap=True)
 
     def tabulate(
         self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, n_left: int = 1
@@ -57,9 +64,9 @@ class Printer:
         table = Table(box=None, pad_edge=False)
         for number, column in enumerate(columns):
             side: Any = "left" if number < n_left else "right"
-            table.add_column(Text(column), justify=side, overflow="fold")
+            table.add_column(Text(escape(column)), justify=side, overflow="fold")
         for row in rows:
-            table.add_row(*map(Text, row))
+            table.add_row(*(Text(escape(cell)) for cell in row))
         with self.console.capture() as captured:
             self.console.print(table)
         for line in captured.get().splitlines():
@@ -78,10 +85,24 @@ class Printer:
     def console(self) -> Console:
         from rich.console import Console
 
-        console = Console(highlight=False)
-        return console if console.is_terminal else Console(highlight=False, width=WIDE)
+        plain: dict[str, Any] = {"highlight": False, "emoji": False}
+        console = Console(**plain)
+        return console if console.is_terminal else Console(**plain, width=WIDE)
 
     @property
     def width(self) -> int:
         """The width of a chart: that of the terminal, or a fixed one for a pipe."""
         return self.console.width if self.console.is_terminal else CHART_WIDTH
+
+
+def print_error(line: str) -> None:
+    """Print a line on standard error; where nobody reads it any more, the run goes on without."""
+    try:
+        print(escape(line), file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: IO[str]) -> None:
+    """Discard the rest of a stream: what is buffered, and what is still to be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

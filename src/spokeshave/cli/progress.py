@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from spokeshave.utils.formatting import escape
 from spokeshave.utils.timing import Stopwatch
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Steps(Stopwatch):
         super().begin(name)
         if name == next(iter(self._alternative), None):
             self.plan(self._alternative)
-        self._progress.update(self._task, description=name)
+        self._progress.update(self._task, description=escape(name))
 
     def reach(self, share: float) -> None:
         """Show how much of the current step is done."""

@@ -1,4 +1,4 @@
-"""Numbers, shares and sizes as text, and sizes read from text."""
+"""Numbers, shares and sizes as text, sizes read from text, and any text for a terminal."""
 
 from __future__ import annotations
 
@@ -13,6 +13,32 @@ LABELS = {
     "accuracy": "accuracy",
     "precision_at_20": "precision@20",
 }
+
+# A terminal obeys control characters (C0, DEL, C1), and shows text in another order, or on another
+# line, after the others. All are valid in JSON in this form.
+_RANGES = ((0, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200E, 0x200F), (0x2028, 0x202E),
+           (0x2066, 0x206F))  # fmt: skip
+_SHORT = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}
+_CONTROLS = {
+    code: _SHORT.get(code, f"\\u{code:04x}")
+    for first, last in _RANGES
+    for code in range(first, last + 1)
+}
+_CONTROLS_IN_LINES = {code: shown for code, shown in _CONTROLS.items() if code not in (0x09, 0x0A)}
+
+
+def escape(text: str, *, keep_lines: bool = False) -> str:
+    r"""Return text that a terminal shows as it is: control characters are escaped.
+
+    Names and texts come from files, which may have been made to move the cursor, to change the
+    title of the window, or to hide what follows. ``keep_lines`` leaves tabs and line ends.
+
+    Examples
+    --------
+    >>> print(escape("\x1b[2Jash\noak \u202egnp"))
+    \u001b[2Jash\noak \u202egnp
+    """
+    return text.translate(_CONTROLS_IN_LINES if keep_lines else _CONTROLS)
 
 
 def name_measure(average: str, measure: str) -> str:

@@ -18,6 +18,7 @@ from spokeshave.corpus.rewrite.row_reader import RowBatch, RowReader
 from spokeshave.corpus.sniff import name_format
 from spokeshave.errors import CorpusError
 from spokeshave.utils.atomic import open_atomic
+from spokeshave.utils.formatting import escape
 
 
 class RowWriter:
@@ -179,12 +180,48 @@ def open_target(target: str | Path | None, format: str) -> Iterator[IO[bytes]]:
     open.
     """
     if _is_standard_output(target):
-        yield sys.stdout.buffer
+        yield _open_standard_output(format)
         return
     path = Path(str(target))
     _check_end(path, format)
     with _open_file(path) as stream, _compress(stream, path.suffix.lower()) as output:
         yield output
+
+
+def _open_standard_output(format: str) -> Any:
+    if sys.stdout is None:
+        raise ValueError("standard output is closed; name a file to write")
+    if not sys.stdout.isatty():
+        return sys.stdout.buffer
+    if format == "parquet":
+        raise ValueError("parquet is not for a terminal; name a file to write")
+    return EscapingOutput(sys.stdout.buffer)
+
+
+class EscapingOutput:
+    r"""A terminal that shows the lines of a table; control characters in them are escaped.
+
+    A pipe or a file gets every cell as it is.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> terminal = BytesIO()
+    >>> _ = EscapingOutput(terminal).write(b"\x1b[2Jash,oak\n")
+    >>> terminal.getvalue()
+    b'\\u001b[2Jash,oak\n'
+    """
+
+    def __init__(self, terminal: IO[bytes]) -> None:
+        self._terminal = terminal
+
+    def write(self, lines: bytes) -> int:
+        """Write whole lines in UTF-8."""
+        return self._terminal.write(escape(lines.decode(), keep_lines=True).encode())
+
+    def flush(self) -> None:
+        """Show what was written."""
+        self._terminal.flush()
 
 
 def _is_standard_output(target: str | Path | None) -> bool:
