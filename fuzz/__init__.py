@@ -1,1 +1,1 @@
-"""Damaged input of every kind, and what must not come of it (``python -m fuzz``)."""
+"""Seeded searches for inputs, and moments to be killed at, that break something (``python -m fuzz``)."""

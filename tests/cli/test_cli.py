@@ -209,7 +209,15 @@ def test_an_interrupted_fit_leaves_nothing(pipe, large, tmp_path):
     assert os.listdir(large.parent) == ["large.csv"]
 
 
-def test_an_interrupted_prediction_leaves_no_file(pipe, fitted, tmp_path):
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [
+        (signal.SIGINT, b"interrupted"),
+        (signal.SIGTERM, b"terminated"),
+        (signal.SIGHUP, b"hung up"),
+    ],
+)
+def test_an_interrupted_prediction_leaves_no_file(pipe, fitted, tmp_path, number, word):
     read, write = os.pipe()
     process = pipe(
         *("predict", fitted.model, "-", "--out", "out.csv"),
@@ -223,11 +231,84 @@ def test_an_interrupted_prediction_leaves_no_file(pipe, fitted, tmp_path):
         while not os.listdir(tmp_path):  # what is written so far
             time.sleep(0.02)
             assert process.poll() is None
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert err == b"spokeshave: interrupted; nothing was left half-written\n"
+    assert process.returncode == 128 + number
+    assert err == b"spokeshave: %s; nothing was left half-written\n" % word
     assert os.listdir(tmp_path) == []
+
+
+def test_a_signal_that_is_ignored_stays_so(pipe, fitted, trees):
+    ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731  # as nohup does
+    process = pipe("predict", fitted.model, "-", stdin=subprocess.PIPE, preexec_fn=ignore)
+    process.stdin.write(b"old oak\n" * 5_000)
+    process.stdin.flush()
+    assert process.stdout.readline() == b"text,predicted_label\n"
+    process.send_signal(signal.SIGHUP)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, b"")
+    assert out.count(b"\n") == 5_000
+
+
+IMPORTED = """
+import builtins, os, signal, sys
+def load(name, *arguments, **options):
+    if name.partition(".")[0] == sys.argv[1]:
+        os.kill(os.getpid(), signal.SIGINT)
+    return original(name, *arguments, **options)
+original, builtins.__import__ = builtins.__import__, load
+from spokeshave.cli import main
+sys.argv[1:2] = []
+main()
+"""
+IN_A_FINALIZER = """
+import os, signal, sys, time
+from spokeshave import cli
+class Kernel:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)
+def call(**options):
+    Kernel()
+    time.sleep(20)
+cli.make_app = lambda arguments: call
+cli.main()
+"""
+AT_THE_END = """
+import os, signal, sys, time
+from spokeshave import cli
+class Kernel:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)
+kernel = Kernel()
+cli.make_app = lambda arguments: lambda **options: print("done")
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("package", ["typer", "numpy", "safetensors"])
+def test_an_interrupt_while_packages_are_imported_is_one_sentence(environment, fitted, package):
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, package, "inspect", fitted.model],
+        env=environment,
+        capture_output=True,
+    )
+    sentence = b"spokeshave: interrupted; nothing was left half-written\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", sentence)
+
+
+def test_an_interrupt_is_not_swallowed_in_a_finalizer(environment):
+    command = [sys.executable, "-c", IN_A_FINALIZER]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=15)
+    sentence = b"spokeshave: interrupted; nothing was left half-written\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", sentence)
+
+
+def test_an_interrupt_at_the_end_ends_at_once(environment):
+    command = [sys.executable, "-c", AT_THE_END]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=15)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"done\n", b"")
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,16 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from records import make_bare_record
 from spokeshave import load_model
-from spokeshave.cli.results import choose_prefix
+from spokeshave.cli.printer import Printer
+from spokeshave.cli.results import choose_prefix, write_results
 from spokeshave.jobs.record import read_record
 
 HEADLINE = re.compile(
@@ -261,3 +264,27 @@ def test_a_folder_in_the_way_is_found_before_the_work_is_done(tmp_path, monkeypa
     (tmp_path / f"x{end}").mkdir()
     with pytest.raises(ValueError, match=f"x{end}: this is a folder"):
         choose_prefix("x", "tickets.csv")
+
+
+def test_a_report_of_an_earlier_run_does_not_stay_beside_a_new_model(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "spokeshave.report", None)  # as where it is not installed
+    finished = SimpleNamespace(content=b"new", record=make_bare_record())
+    for end in (".model", ".run.json", ".html"):
+        (tmp_path / f"x{end}").write_bytes(b"old")
+    written = write_results(finished, tmp_path / "x", Printer(is_quiet=True))
+    assert list(written) == ["model", "record"]
+    assert sorted(os.listdir(tmp_path)) == ["x.model", "x.run.json"]
+    assert (tmp_path / "x.model").read_bytes() == b"new"
+
+
+def test_what_cannot_be_rendered_leaves_the_results_of_an_earlier_run(tmp_path, monkeypatch):
+    def fail(record):
+        raise MemoryError
+
+    monkeypatch.setattr("spokeshave.report.render_report", fail)
+    finished = SimpleNamespace(content=b"new", record=make_bare_record())
+    (tmp_path / "x.model").write_bytes(b"old")
+    with pytest.raises(MemoryError):
+        write_results(finished, tmp_path / "x", Printer())
+    assert os.listdir(tmp_path) == ["x.model"]
+    assert (tmp_path / "x.model").read_bytes() == b"old"

@@ -8,8 +8,9 @@ pass over the disk, range by range, scores every document, measures the gap, and
 documents whose dual is not optimal at a bound, or a random sample of them that fits in memory. Few
 documents are left once the weights are about right, so a few rounds suffice.
 
-The dual of each class is in a file, and every state of it is a feasible point: a killed run
-continues from there. `spokeshave.cluster.working_set` distributes the same steps over workers.
+The dual of each class is in a file. The weights after a round, and the duals that it changed, are
+written before that file is changed: a killed run continues after the last whole round, and ends
+with the same weights. `spokeshave.cluster.working_set` distributes the same steps over workers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from spokeshave.budget.memory import CELL, GATHERED
 from spokeshave.budget.row_batches import to_offsets
 from spokeshave.budget.shards import Block, Shard
 from spokeshave.budget.store import Growing
-from spokeshave.kernels.descent import Task, add_up, advance, judge, polish, score
+from spokeshave.kernels.descent import Task, advance, judge, polish, score
 from spokeshave.kernels.rows import Rows, gather_rows, set_prior
 from spokeshave.svm.solver import Stop, warn_if_stopped_early
 
@@ -149,25 +150,42 @@ def _train_in_rounds(
             w[:] = saved["w"]
             return ClassResult(*saved["result"].tolist())
     dual = Dual(setting.folder / f"{k}.dual", sum(map(len, setting.shards)))
-    b = _restore_weights(objective, setting, k, dual, w)
-    random = np.random.default_rng([setting.seed, k])
-    n_rounds = 0
+    last = setting.folder / f"{k}.round.npz"
+    b, n_rounds = _resume_round(last, dual, w)
     while True:
         n_rounds += 1
+        random = np.random.default_rng([setting.seed, k, n_rounds])
         primal, gap, gathered = _go_round(objective, setting, k, dual, w, b, random)
         if is_finished(primal, gap, n_rounds, setting.stop):
             break
         picked = gathered.join()
         b = descend(picked, objective, k, w, b, find_target(primal, setting.stop),
                     setting.seed + n_rounds)  # fmt: skip
-        gathered.write(dual, picked.beta)
-        del gathered, picked  # before the next round gathers others
+        documents = gathered.list_documents()
+        _save(last, w=w, b=b, n_rounds=n_rounds, documents=documents, beta=picked.beta)
+        dual.write(documents, picked.beta)
+        del gathered, picked, documents  # before the next round gathers others
     result = ClassResult(float(b), primal, gap, n_rounds)
-    part = done.with_suffix(".part.npz")
-    np.savez(part, w=w, result=np.array(result))
-    part.replace(done)
+    _save(done, w=w, result=np.array(result))
     dual.path.unlink()
+    last.unlink(missing_ok=True)
     return result
+
+
+def _resume_round(path: Path, dual: Dual, w: NDArray[np.float64]) -> tuple[float, int]:
+    """Restore the weights and the dual after the last whole round; return intercept and round."""
+    if not path.exists():
+        return 0.0, 0
+    with np.load(path) as saved:
+        w[:] = saved["w"]
+        dual.write(saved["documents"], saved["beta"])  # which may have been interrupted
+        return float(saved["b"]), int(saved["n_rounds"])
+
+
+def _save(path: Path, **arrays: Any) -> None:
+    part = path.with_suffix(".part.npz")
+    np.savez(part, **arrays)
+    part.replace(path)
 
 
 def is_finished(primal: float, gap: float, n_rounds: int, stop: Stop) -> bool:
@@ -185,8 +203,7 @@ class Dual:
 
     def __init__(self, path: Path, n_documents: int) -> None:
         self.path = path
-        self.is_new = not path.exists()
-        if self.is_new:
+        if not path.exists():
             part = path.with_suffix(".part")
             with part.open("wb") as file:
                 # Written out, not a sparse file: on a full disk, writing to a mapped hole would
@@ -201,18 +218,15 @@ class Dual:
         mapped: Any = np.memmap(self.path, np.float64, "r+", offset=8 * first, shape=last - first)
         return np.asarray(mapped)
 
-
-def _restore_weights(
-    objective: Objective, setting: Setting, k: int, dual: Dual, w: NDArray[np.float64]
-) -> float:
-    """Compute the weights and return the intercept of a dual left by an earlier run."""
-    b = 0.0
-    if not dual.is_new:
-        for shard in setting.shards:
-            with shard.open() as block:
-                rows = objective.add_prior(k, block.rows)
-                b += add_up(rows, objective.bias, dual.map(shard.documents), w)
-    return b
+    def write(self, documents: NDArray[np.intp], beta: NDArray[np.float64]) -> None:
+        """Write the dual of some documents, which ascend."""
+        done = 0
+        while done < documents.size:
+            first = int(documents[done])
+            stop = int(np.searchsorted(documents, first + PIECE))
+            piece = slice(done, stop)
+            self.map((first, int(documents[stop - 1]) + 1))[documents[piece] - first] = beta[piece]
+            done = stop
 
 
 def _go_round(
@@ -383,11 +397,6 @@ class Gathered:
         self._parts.clear()
         return joined
 
-    def write(self, dual: Dual, beta: NDArray[np.float64]) -> None:
-        """Write the duals of the documents back to their ranges."""
-        first = 0
-        for documents, chosen in self._ranges:
-            last = first + len(chosen)
-            if len(chosen):
-                dual.map(documents)[chosen] = beta[first:last]
-            first = last
+    def list_documents(self) -> NDArray[np.intp]:
+        """Return the numbers of the documents, ascending."""
+        return np.concatenate([first + chosen for (first, _), chosen in self._ranges])

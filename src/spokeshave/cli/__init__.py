@@ -129,7 +129,9 @@ def _catching_signals(caught: list[int]) -> Iterator[None]:
     def raise_again(unraisable: Any) -> None:
         """Interrupt again: the last time was in a finalizer, where errors are swallowed."""
         if unraisable.exc_type is KeyboardInterrupt:
-            _thread.interrupt_main(signal.Signals(caught[-1] if caught else signal.SIGINT))
+            from threading import Timer  # by then the finalizer has ended
+
+            Timer(0.01, _interrupt_main, [caught[-1] if caught else signal.SIGINT]).start()
         else:
             sys.__unraisablehook__(unraisable)
 
@@ -144,6 +146,16 @@ def _catching_signals(caught: list[int]) -> Iterator[None]:
         sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _interrupt_main(number: int) -> None:
+    """Send a signal to the main thread, which may be waiting for something."""
+    if hasattr(signal, "pthread_kill"):
+        from threading import main_thread
+
+        signal.pthread_kill(main_thread().ident or 0, number)
+    else:
+        _thread.interrupt_main(signal.Signals(number))
 
 
 def _list_signals() -> list[int]:

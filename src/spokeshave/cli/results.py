@@ -62,28 +62,32 @@ def _strip_suffixes(name: str) -> str:
 def write_results(
     finished: JobResult, prefix: Path, printer: Printer, *, can_render: bool = True
 ) -> dict[str, Path]:
-    """Write the model, the record, and the report if there are memory and packages for it."""
-    from spokeshave.jobs.record import write_record
-    from spokeshave.utils.atomic import write_atomic
+    """Write the model, the record, and the report if there are memory and packages for it.
 
-    written = name_files(prefix)
-    write_atomic(written["model"], finished.content)
-    write_record(finished.record, written["record"])
+    They replace those of an earlier run as a set, the model last. A report of an earlier run is
+    removed if there is no new one.
+    """
+    from spokeshave.jobs.record import pack_record
+    from spokeshave.utils.atomic import write_set
+
+    paths = name_files(prefix)
+    page = _render(finished, printer) if can_render else None
     if not can_render:
-        command = shlex.join(["spokeshave", "report", str(written["record"])])
+        command = shlex.join(["spokeshave", "report", str(paths["record"])])
         printer.note(f"no report was written, for lack of memory; to write it: {command}")
-        del written["report"]
-        return written
+    contents = {"report": page, "record": pack_record(finished.record), "model": finished.content}
+    write_set({paths[name]: content for name, content in contents.items()})
+    return {name: path for name, path in paths.items() if contents[name] is not None}
+
+
+def _render(finished: JobResult, printer: Printer) -> bytes | None:
     try:
         from spokeshave.report import render_report
 
-        page = render_report(finished.record)
+        return render_report(finished.record).encode("utf-8")
     except ImportError as error:
         printer.note(f"no report was written: {error}")
-        del written["report"]
-    else:
-        write_atomic(written["report"], page.encode("utf-8"))
-    return written
+        return None
 
 
 def report_run(finished: JobResult, written: dict[str, Path], printer: Printer) -> None:

@@ -30,8 +30,10 @@ from spokeshave.model.label_files import (
     label_file,
 )
 from spokeshave.model.model import Model
+from spokeshave.utils.atomic import locking, remove_abandoned
 
 GRACE = 10  # seconds to clean up in
+PREFIX = ".spokeshave-parts-"  # of temporary folders
 
 
 def predict_on_cluster(
@@ -239,7 +241,7 @@ def _label(
 def label_part(model: Model, source: str, target: str, asked: Labelling) -> Part:
     """Label the documents of a file."""
     guesses: list[str] = []
-    with fetching(source) as path:
+    with fetching(source) as path, locking(Path(target).parent):
         labelled = label_file(model, path, target, asked, say=guesses.append)
     return Part(name_source(source), labelled, guesses)
 
@@ -248,12 +250,15 @@ def label_part(model: Model, source: str, target: str, asked: Labelling) -> Part
 def open_folder(client: Client, folder: str, sources: dict[str, str]) -> Iterator[str]:
     """Make a folder, and a temporary one inside it, which is removed at the end.
 
-    The workers make them, as the client may not share their file system.
+    The workers make them, as the client may not share their file system. If it does, it removes the
+    temporary folders of runs that were killed.
     """
-    temporary = os.path.join(folder, f".spokeshave-{uuid4().hex[:12]}")
+    remove_abandoned(Path(folder), PREFIX)
+    temporary = os.path.join(folder, f"{PREFIX}{uuid4().hex[:8]}")
     is_new = submit(client, make_folder, folder, temporary, sources).result()
     try:
-        yield temporary
+        with locking(Path(temporary)):
+            yield temporary
     finally:
         clear(temporary, is_new)  # in case there are no workers any more
         with suppress(Exception):

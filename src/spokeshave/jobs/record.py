@@ -263,9 +263,14 @@ class RunRecord:
 
 def write_record(record: RunRecord, path: str | Path) -> None:
     """Write a record as JSON; the write is atomic."""
+    write_atomic(path, pack_record(record))
+
+
+def pack_record(record: RunRecord) -> bytes:
+    """Return the bytes of the file of a record, which is JSON."""
     content = {"format": FORMAT, "version": VERSION, **_plain(asdict(record))}
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    write_atomic(path, text.encode("utf-8", "replace"))
+    return text.encode("utf-8", "replace")
 
 
 def read_record(path: str | Path) -> RunRecord:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from shutil import copyfileobj
-from tempfile import TemporaryDirectory
 from typing import IO, Any, TypeAlias
 
 import polars
@@ -21,6 +20,7 @@ from spokeshave.corpus.formats.parquet import interrupt_once, shorten
 from spokeshave.corpus.options import MalformedRow, quote
 from spokeshave.corpus.rewrite.line_writer import Added, FixedColumns, require_distinct, to_json
 from spokeshave.corpus.rewrite.row_reader import FrameBatch, RowBatch, RowReader, list_values
+from spokeshave.utils.atomic import making_folder
 
 Type: TypeAlias = DataType | DataTypeClass
 
@@ -46,8 +46,8 @@ def open_parquet_writer(
     output: IO[bytes], reader: RowReader, folder: Path | None
 ) -> Iterator[ParquetWriter]:
     """Open a writer of parquet, which keeps parts in the folder until the end."""
-    with TemporaryDirectory(dir=folder, prefix=".spokeshave-") as temporary:
-        parts = Parts(Path(temporary))
+    with making_folder(folder, ".spokeshave-") as temporary:
+        parts = Parts(temporary)
         yield ParquetWriter(parts, reader)
         with parts.join().open("rb") as whole:
             copyfileobj(whole, output)
