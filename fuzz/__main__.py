@@ -16,6 +16,9 @@ from time import perf_counter
 FUZZERS = {
     "readers": ("fuzz.readers", 50_000),
     "parquet": ("fuzz.parquet", 5_000),
+    "models": ("fuzz.models", 10_000),
+    "matrices": ("fuzz.matrices", 2_000),
+    "kills": ("fuzz.kills", 60),
 }
 
 

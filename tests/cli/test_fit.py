@@ -277,6 +277,20 @@ def test_a_report_of_an_earlier_run_does_not_stay_beside_a_new_model(tmp_path, m
     assert (tmp_path / "x.model").read_bytes() == b"new"
 
 
+def test_the_model_gets_its_name_last(tmp_path, monkeypatch):
+    replace, named = Path.replace, []
+
+    def note(path, target):
+        named.append(target.name)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", note)
+    monkeypatch.setattr("spokeshave.report.render_report", lambda record: "<!doctype html>")
+    finished = SimpleNamespace(content=b"new", record=make_bare_record())
+    write_results(finished, tmp_path / "x", Printer())
+    assert named == ["x.html", "x.run.json", "x.model"]
+
+
 def test_what_cannot_be_rendered_leaves_the_results_of_an_earlier_run(tmp_path, monkeypatch):
     def fail(record):
         raise MemoryError

@@ -24,7 +24,7 @@ from spokeshave.jobs.budget import (
     run_budgeted,
 )
 from spokeshave.jobs.fit import run_job
-from spokeshave.jobs.record import read_record, write_record
+from spokeshave.jobs.record import pack_record, read_record
 from spokeshave.jobs.settings import Budget, Settings
 from spokeshave.model.file import unpack_model
 from spokeshave.model.label_files import Labelling, label_file
@@ -178,9 +178,9 @@ def test_the_parts_of_the_record_agree(finished, texts):
 
 
 def test_the_record_is_read_as_it_was_written_and_shown(finished, tmp_path):
-    write_record(finished[0].record, tmp_path / "run.json")
+    (tmp_path / "run.json").write_bytes(pack_record(finished[0].record))
     read = read_record(tmp_path / "run.json")
-    write_record(read, tmp_path / "again.json")
+    (tmp_path / "again.json").write_bytes(pack_record(read))
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "run.json").read_bytes()
     page = render_report(read)
     assert page.startswith("<!doctype html>")

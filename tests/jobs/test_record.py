@@ -19,8 +19,8 @@ from spokeshave.jobs.record import (
     Making,
     MeasureRecord,
     ShapeRecord,
+    pack_record,
     read_record,
-    write_record,
 )
 
 rounded = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:.7g}"))
@@ -61,7 +61,7 @@ CURVE = replace(make_record(n_classes=3, n_methods=1).curves[0], fractions=[0.5,
 
 def pass_through(record, folder):
     """Return the record as it is after it was kept."""
-    write_record(record, folder / "run.json")
+    (folder / "run.json").write_bytes(pack_record(record))
     return read_record(folder / "run.json")
 
 
@@ -76,7 +76,7 @@ def round_numbers(value):
 
 def write_content(path, **changes):
     """Write a record with some of it changed; a change to None leaves the key out."""
-    write_record(make_record(), path)
+    path.write_bytes(pack_record(make_record()))
     content = {**json.loads(path.read_bytes()), **changes}
     path.write_text(json.dumps({k: v for k, v in content.items() if v is not None}))
 
@@ -198,7 +198,7 @@ def assert_refused(path, why):
 
 
 def test_a_record_says_what_it_is(tmp_path):
-    write_record(make_bare_record(), tmp_path / "run.json")
+    (tmp_path / "run.json").write_bytes(pack_record(make_bare_record()))
     content = json.loads((tmp_path / "run.json").read_bytes())
     assert (content["format"], content["version"]) == (FORMAT, VERSION)
 

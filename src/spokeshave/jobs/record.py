@@ -12,8 +12,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from spokeshave.utils.atomic import write_atomic
-
 FORMAT, VERSION = "spokeshave run", 1
 ADDED = "trials", "precision_at_k"  # fields that the first records of the version lack
 
@@ -259,11 +257,6 @@ class RunRecord:
     full_model: ModelRecord | None = None
     shapes: list[ShapeRecord] = field(default_factory=list)
     stability: StabilityRecord | None = None
-
-
-def write_record(record: RunRecord, path: str | Path) -> None:
-    """Write a record as JSON; the write is atomic."""
-    write_atomic(path, pack_record(record))
 
 
 def pack_record(record: RunRecord) -> bytes:
