@@ -26,16 +26,23 @@ import psutil
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 ENDS = {signal.SIGTERM: "terminated", signal.SIGINT: "interrupted"}
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = "import sys; from fuzz.kills import call_command; call_command()"
+# What the script of the package runs; more is imported only within the command, as a kill may come
+# at any time.
+PROGRAM = """
+import sys
+from spokeshave import cli
+def make_app(arguments):
+    from fuzz.kills import change_command
+    change_command()
+    return make(arguments)
+make, cli.make_app = cli.make_app, make_app
+sys.argv[:2] = ["spokeshave"]
+cli.main()
+"""
 ROOM = 150_000  # bytes for documents: few enough that training goes over the disk, or in rounds
 OLD = b"of an earlier run"
 PATIENCE = 600  # seconds for a command
 GRACE = 60  # seconds for workers to end after their scheduler
-# Drawing the charts of a report takes longer than all the rest, so they are not drawn.
-PLAIN_REPORT = """
-import spokeshave.report
-spokeshave.report.render_report = lambda record: f"<!doctype html>{record.headline}</html>"
-"""
 
 
 @dataclass(frozen=True)
@@ -216,7 +223,7 @@ def check_end(number: int, code: int, said: str) -> list[str]:
     """Return what is wrong with the exit code and the message of a killed command."""
     if number == signal.SIGKILL:
         return [] if code == -number else [f"the exit code is {code}"]
-    if code == -number and not said:  # before Python had loaded the command, or as it ended
+    if code == -number and "in main" not in said:  # as Python started, or after all was done
         return []
     problems = [] if code == 128 + number else [f"the exit code is {code}"]
     lines = [line for line in said.splitlines() if not line.startswith("note: ")]
@@ -302,16 +309,19 @@ def list_session(session: int) -> list[psutil.Process]:
     return found
 
 
-def call_command() -> None:
-    """Run a command as the script does, with less memory than there is if asked for."""
-    from spokeshave.cli import main
+def change_command() -> None:
+    """Leave out the charts of a report, and give a command less memory if asked for.
 
-    sys.argv = ["spokeshave", *sys.argv[2:]]
-    if "fit" in sys.argv:
-        exec(PLAIN_REPORT)
+    Drawing charts takes longer than all the rest.
+    """
+    import spokeshave.report
+
+    def render(record: Any) -> str:
+        return f"<!doctype html>{record.headline}</html>"
+
+    spokeshave.report.render_report = render
     if os.environ["SPOKESHAVE_KILLS"] == "1":
         _take_memory(is_cluster="--cluster" in sys.argv)
-    main()
 
 
 def _take_memory(*, is_cluster: bool) -> None:

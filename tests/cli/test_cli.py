@@ -252,13 +252,13 @@ def test_a_signal_that_is_ignored_stays_so(pipe, fitted, trees):
 
 IMPORTED = """
 import builtins, os, signal, sys
+package = sys.argv.pop(1)
 def load(name, *arguments, **options):
-    if name.partition(".")[0] == sys.argv[1]:
+    if name.partition(".")[0] in (package, "dataclasses"):  # and in the middle of the sentence
         os.kill(os.getpid(), signal.SIGINT)
     return original(name, *arguments, **options)
 original, builtins.__import__ = builtins.__import__, load
 from spokeshave.cli import main
-sys.argv[1:2] = []
 main()
 """
 IN_A_FINALIZER = """

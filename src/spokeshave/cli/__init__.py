@@ -82,11 +82,13 @@ def run() -> int:
             code = _call()
         except KeyboardInterrupt:
             code = INTERRUPTED
-    if code != INTERRUPTED:
-        return code
-    number = caught[0] if caught else signal.SIGINT
-    sentence = f"{SIGNALS[signal.Signals(number).name]}; nothing was left half-written"
-    return _explain(sentence, 128 + number)
+        if code == INTERRUPTED:
+            for number in _list_signals() if caught else []:  # the next ones come too late
+                signal.signal(number, signal.SIG_IGN)
+            first = caught[0] if caught else signal.SIGINT
+            sentence = f"{SIGNALS[signal.Signals(first).name]}; nothing was left half-written"
+            code = _explain(sentence, 128 + first)
+    return code
 
 
 def _call() -> int:
