@@ -1,1 +1,1 @@
-"""Seeded searches for inputs, and moments to be killed at, that break something (``python -m fuzz``)."""
+"""Damaged inputs, and moments to be killed at: what must not come of them (``python -m fuzz``)."""
