@@ -38,7 +38,7 @@ from spokeshave.shaping.levels import count_levels, expand_counts, find_levels, 
 from spokeshave.utils.validation import tidy
 
 BY_PRESENCE = ["information_gain", "odds_ratio", "bns", "hellinger"]
-BY_VALUES = ["chi2", "naive_bayes"]
+BY_VALUES = ["chi2", "naive_bayes"]  # naive Bayes only if they are counts
 COUNTS = DocumentVectorizer(weighting="counts", norm=None)
 
 
@@ -111,9 +111,18 @@ def test_rankings_of_real_values_differ_by_rounding_at_most(client, by):
     X.data[:9] = 0  # stored, and yet not there
     found = rank_on_cluster(client, spread_blocks(client, X, y, 3), by)
     expected = rank_features(X, y, by)
-    if by in BY_PRESENCE:
+    if by != "chi2":
         np.testing.assert_array_equal(found.scores, expected.scores)
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12, atol=1e-15)
+
+
+def test_naive_bayes_is_of_presence_everywhere_if_one_part_has_no_counts(client, documents):
+    X, y = documents[0].copy(), documents[1]
+    X.data[-1] = 0.5
+    ranking = rank_on_cluster(client, spread_blocks(client, X, y, 3), "naive_bayes")
+    check_same(ranking, rank_features(X, y, "naive_bayes"))
+    X.data[:] = 0.5
+    np.testing.assert_array_equal(ranking.scores, rank_features(X, y, "naive_bayes").scores)
 
 
 @pytest.mark.parametrize("by", ["normal", "winnow", "random", "no such"])

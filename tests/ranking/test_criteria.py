@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import chi2, mutual_info_classif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+from sklearn.preprocessing import normalize
 from sklearn.tree import DecisionTreeClassifier
 
 from spokeshave import DualLinearSVC, Ranking, rank_features
@@ -89,6 +90,36 @@ def test_naive_bayes_of_a_table():
     expected = np.abs(np.log(inside / outside))
     expected[4] = 0  # never occurs
     np.testing.assert_allclose(rank(TABLE, IN_CLASS, "naive_bayes"), [expected])
+
+
+def test_naive_bayes_of_a_table_that_has_no_counts_is_of_presence():
+    inside, outside = np.array([4, 2, 1, 3, 1, 4]) / 5, np.array([1, 2, 3, 2, 1, 4]) / 5
+    odds = inside / (1 - inside), outside / (1 - outside)
+    expected = np.abs(np.log(odds[0] / odds[1]))
+    for values in (TABLE / 2, TABLE * np.array([1, 2, 3, 4, 5, 0.1])):
+        np.testing.assert_allclose(rank(values, IN_CLASS, "naive_bayes"), [expected], atol=1e-12)
+
+
+def test_naive_bayes_of_rows_of_length_one_is_that_of_scikit_learn_on_presence():
+    X, y = make_counts()
+    expected = []
+    for k in range(3):
+        model = BernoulliNB(alpha=1).fit(X, y == k)
+        present = model.feature_log_prob_
+        absent = np.log1p(-np.exp(present))
+        expected.append(np.abs(np.subtract(*(present - absent))))
+    np.testing.assert_allclose(rank(normalize(X), y, "naive_bayes"), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "every"), [(400, 20), (400, 50), (1000, 50)])
+def test_naive_bayes_finds_the_best_word_of_rows_of_length_one(n, every):
+    # It is in nine tenths of the class and a tenth of the rest; its values are about a tenth.
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % every == 0
+    X = (rng.random((n, 300)) < np.geomspace(0.003, 0.7, 300)).astype(float)
+    X[:, 150] = rng.random(n) < np.where(y, 0.9, 0.1)
+    ranking = rank_features(sparse.csr_matrix(normalize(X)), y, by="naive_bayes")
+    assert 150 in ranking.order[0, :3]
 
 
 def test_tallies_are_true_and_false_positives():

@@ -22,7 +22,7 @@ from spokeshave.ranking.pruning import count_documents
 from spokeshave.shaping.feature_shaper import FeatureShaper
 from spokeshave.shaping.levels import ValueCounts, find_levels
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
-from spokeshave.utils.sums import Sums
+from spokeshave.utils.sums import EventSums, Sums
 from spokeshave.utils.validation import tidy
 
 FEATURE, VALUE, SET, COUNT = "feature", "value", "set", "count"
@@ -35,8 +35,8 @@ def rank_on_cluster(client: Client, spread: Spread, by: str) -> Ranking:
     """Rank the features of each class against the rest, on documents that are on the workers.
 
     The scores are those of `rank_features` with all documents on one machine: equal to the last
-    digit if presence is counted or values are whole numbers, and otherwise up to rounding, since
-    sums of values depend on their order.
+    digit, except by "chi2" of values that are not whole numbers, which are equal up to rounding:
+    sums of such values depend on their order.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def sparsity_on_cluster(
     return trace_sparsity(rankings, found_cuts, frequency, spread.n_documents)
 
 
-def sum_block(block: Block, by: str) -> Sums:
+def sum_block(block: Block, by: str) -> Sums | EventSums:
     """Return the sums of each feature over the documents of a block, as a criterion needs them."""
     X = tidy(block.X)
     check_sign(X, by)

@@ -24,7 +24,15 @@ from spokeshave.ranking.learners import (
     winnow,
 )
 from spokeshave.svm.estimator import DualLinearSVC
-from spokeshave.utils.sums import Sums, Tally, bi_normal_separation, sum_presence, sum_values
+from spokeshave.text.weighting import are_whole
+from spokeshave.utils.sums import (
+    EventSums,
+    Sums,
+    Tally,
+    bi_normal_separation,
+    sum_presence,
+    sum_values,
+)
 from spokeshave.utils.validation import binarize, check_targets, tidy
 
 SMALLEST_RATE = 0.0005  # Forman's: rates are clipped to [0.0005, 0.9995] in Bi-Normal Separation
@@ -127,8 +135,8 @@ def rank_features(
           negative for features that are rarer inside.
         - ``"bns"``: Bi-Normal Separation of occurrence inside and outside the class.
         - ``"hellinger"``: Hellinger distance between occurrence inside and outside, from 0 to 1.
-        - ``"naive_bayes"``: the absolute weight in multinomial naive Bayes; values must not be
-          negative.
+        - ``"naive_bayes"``: the absolute weight in naive Bayes: multinomial if all values are whole
+          numbers, and Bernoulli, which is of occurrence, if not; values must not be negative.
         - ``"perceptron"``, ``"bayes_point"``, ``"winnow"`` (values must not be negative),
           ``"widrow_hoff"``, ``"exponentiated_gradient"``, ``"least_squares"``: the absolute
           weight in that learner; see :mod:`spokeshave.ranking.learners`.
@@ -241,9 +249,21 @@ def hellinger(tally: Tally) -> NDArray[np.float64]:
     return np.asarray(np.sqrt((with_it**2 + without**2) / 2))
 
 
-def naive_bayes(tally: Tally) -> NDArray[np.float64]:
-    """Return the absolute weights of multinomial naive Bayes, smoothed by one."""
+def multinomial_naive_bayes(tally: Tally) -> NDArray[np.float64]:
+    """Return the absolute weights of multinomial naive Bayes of counts, smoothed by one."""
     inside, outside = (np.log(having + 1) - np.log((having + 1).sum()) for having in tally[:2])
+    return np.asarray(np.abs(inside - outside))
+
+
+def bernoulli_naive_bayes(tally: Tally) -> NDArray[np.float64]:
+    """Return the absolute weights of Bernoulli naive Bayes of presence, smoothed by one.
+
+    A weight is that of presence less that of absence, which is all that a linear model can tell.
+    """
+    inside, outside = (
+        np.log(having + 1) - np.log(size - having + 1)
+        for having, size in zip(tally[:2], tally[2:], strict=True)
+    )
     return np.asarray(np.abs(inside - outside))
 
 
@@ -255,8 +275,8 @@ _BY_PRESENCE: dict[str, Callable[[Tally], NDArray[np.float64]]] = {
 }
 _BY_VALUES: dict[str, Callable[[Tally], NDArray[np.float64]]] = {
     "chi2": chi2,
-    "naive_bayes": naive_bayes,
 }
+_NAIVE_BAYES = "naive_bayes"  # by values if they are counts, and by presence if not
 _BY_LEARNING: dict[str, Callable[..., NDArray[np.float64]]] = {
     "perceptron": perceptron,
     "winnow": winnow,
@@ -264,7 +284,7 @@ _BY_LEARNING: dict[str, Callable[..., NDArray[np.float64]]] = {
     "exponentiated_gradient": exponentiated_gradient,
     "bayes_point": bayes_point,
 }
-COUNTED = (*_BY_PRESENCE, *_BY_VALUES)  # criteria that need only sums over the documents
+COUNTED = (*_BY_PRESENCE, *_BY_VALUES, _NAIVE_BAYES)  # these need only sums over the documents
 CRITERIA = ("normal", *COUNTED, *_BY_LEARNING, "least_squares", "random")
 
 
@@ -286,14 +306,26 @@ def _score(
     return np.abs(_BY_LEARNING[by](X, indicator, seed=rng.randint(2**31), n_jobs=n_jobs))
 
 
-def sum_for(by: str, X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums:
-    """Return the sums that a criterion needs: of presence or of values."""
+def sum_for(by: str, X: sparse.csr_matrix, indicator: sparse.csc_matrix) -> Sums | EventSums:
+    """Return the sums that a criterion needs: of presence, of values, or of both."""
+    if by == _NAIVE_BAYES:
+        counts = sum_values(X, indicator) if are_whole(X.data) else None
+        return EventSums(sum_presence(X, indicator), counts)
     return (sum_presence if by in _BY_PRESENCE else sum_values)(X, indicator)
 
 
-def score_sums(by: str, sums: Sums) -> NDArray[np.float64]:
+def score_sums(by: str, sums: Sums | EventSums) -> NDArray[np.float64]:
     """Return the scores by a criterion that needs only sums, one row per class."""
-    criterion = (_BY_PRESENCE | _BY_VALUES)[by]
+    if isinstance(sums, Sums):
+        return _score_tallies((_BY_PRESENCE | _BY_VALUES)[by], sums)
+    if sums.counts is None:
+        return _score_tallies(bernoulli_naive_bayes, sums.presence)
+    return _score_tallies(multinomial_naive_bayes, sums.counts)
+
+
+def _score_tallies(
+    criterion: Callable[[Tally], NDArray[np.float64]], sums: Sums
+) -> NDArray[np.float64]:
     scores = np.zeros(sums.by_class.shape)
     for row, tally in zip(scores, sums.tally(), strict=True):
         if tally.n_inside and tally.n_outside:
@@ -311,7 +343,7 @@ def check_criterion(by: str) -> None:
 
 def check_sign(X: sparse.csr_matrix, by: str) -> None:
     """Raise if X has negative values and the criterion does not allow them."""
-    if by in (*_BY_VALUES, "winnow") and X.data.min(initial=0) < 0:
+    if by in (*_BY_VALUES, _NAIVE_BAYES, "winnow") and X.data.min(initial=0) < 0:
         raise ValueError(
             f"X must not have negative values for by={by!r}. Got {X.data.min():g}; "
             "shift the features or choose another criterion."

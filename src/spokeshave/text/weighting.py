@@ -119,7 +119,12 @@ def are_counts(X: Any) -> bool:
     """
     if not sparse.issparse(X) or X.nnz > np.prod(X.shape) / 2:
         return False
-    return bool((X.data >= 0).all() and (X.data == np.rint(X.data)).all())
+    return are_whole(X.data)
+
+
+def are_whole(values: NDArray[Any]) -> bool:
+    """Return whether all values are whole numbers from zero on."""
+    return bool((values >= 0).all() and (values == np.rint(values)).all())
 
 
 def check_weighting(options: Any) -> None:

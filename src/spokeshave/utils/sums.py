@@ -69,6 +69,28 @@ class Sums(NamedTuple):
             yield Tally(inside, self.total - inside, size, self.n_documents - size)
 
 
+class EventSums(NamedTuple):
+    """Sums for both event models of naive Bayes; those of disjoint sets of documents add up.
+
+    Attributes
+    ----------
+    presence : Sums
+        Numbers of documents that have each feature, for the Bernoulli model.
+    counts : Sums or None
+        Sums of values, for the multinomial model; None if a value is not a whole number.
+    """
+
+    presence: Sums
+    counts: Sums | None
+
+    def merge(self, other: EventSums) -> EventSums:
+        """Return the sums over the documents of both."""
+        presence = self.presence.merge(other.presence)
+        if self.counts is None or other.counts is None:
+            return EventSums(presence, None)
+        return EventSums(presence, self.counts.merge(other.counts))
+
+
 def sum_values(
     X: sparse.csr_matrix, indicator: sparse.csc_matrix, weight: NDArray[np.float64] | None = None
 ) -> Sums:
