@@ -15,6 +15,7 @@ from spokeshave.budget.memory import AvailableMemory
 from spokeshave.cluster import fit as fitting
 from spokeshave.cluster import fit_on_cluster, fit_reduced
 from spokeshave.cluster import working_set as rounds
+from spokeshave.corpus.documents import compute_fingerprint
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
 from spokeshave.model import file
@@ -113,6 +114,9 @@ def test_weights_are_those_of_one_machine_whatever_the_parts(client, dealt, weig
         assert not in_rounds
         found[number] = far.model
     assert set(found[1].feature_names_) == set(near.feature_names_)
+    whole = compute_fingerprint(COLLECTION, COLLECTION.labels)
+    for model in (near, *found.values()):
+        assert model.provenance["fingerprint"] == str(whole)
     check_optimal(near, weighting)
     check_optimal(found[1], weighting)
     for number in (3, 7):

@@ -11,9 +11,10 @@ import pytest
 
 from spokeshave import BudgetedSVC, DocumentVectorizer, DualLinearSVC
 from spokeshave.corpus import load_source
+from spokeshave.corpus.documents import compute_fingerprint
 from spokeshave.corpus.stream import open_stream
 from spokeshave.errors import CorpusError, ParameterError
-from spokeshave.jobs import budget
+from spokeshave.jobs import budget, fit
 from spokeshave.jobs.budget import (
     Files,
     HoldOutStream,
@@ -202,6 +203,50 @@ def test_the_file_says_where_it_comes_from(finished):
     assert (provenance["source"], provenance["text_column"]) == ("trees.csv", "text")
     assert (provenance["n_documents"], provenance["seed"]) == (600, 0)
     assert provenance["fingerprint"] == finished[0].record.data.fingerprint
+
+
+def test_words_and_weights_are_those_of_the_model_that_is_shipped(finished):
+    model, record = finished[0].model, finished[0].record
+    names = model.feature_names_
+    for k, words in enumerate(record.words):
+        features, weights = model.scorer.list_weights(k)
+        weight_of = {names[j]: float(w) for j, w in zip(features, weights, strict=True)}
+        for side, sign in ((words.positive, 1), (words.negative, -1)):
+            largest = sorted((sign * w for w in weight_of.values() if sign * w > 0), reverse=True)
+            assert [sign * word.weight for word in side] == largest[:20]
+            assert [weight_of[word.name] for word in side] == [word.weight for word in side]
+            for word in side:
+                assert np.sum(np.abs(weights) > abs(word.weight)) <= word.rank < len(weights)
+
+
+@pytest.mark.parametrize(
+    ("source", "hold_out"),
+    [("trees.csv", 0.0), ("trees.csv", 0.2), ("trees.svm", 0.0), ("tagged.jsonl", 0.2)],
+)
+def test_the_fingerprint_is_that_of_all_documents_however_they_are_trained_on(
+    folder, source, hold_out
+):
+    expected = compute_fingerprint(*read_whole(folder / source))
+    settings = replace(SETTINGS, hold_out=hold_out)
+    found = run_budgeted(Files(folder / source), BUDGET, settings=settings)
+    assert found.record.data.fingerprint == str(expected)
+    assert found.model.provenance["fingerprint"] == str(expected)
+    documents, _ = read_whole(folder / source)
+    dataset = fit.make_dataset(documents, None, settings)
+    assert dataset.fingerprint == str(expected)
+
+
+def read_whole(path):
+    documents = load_source(path).documents
+    return documents, documents.labels
+
+
+def test_a_share_of_documents_has_the_fingerprint_of_all_of_them_also_if_it_was_not_read(folder):
+    with open_stream(folder / "trees.csv") as supply:
+        documents, labels = read_whole(folder / "trees.csv")
+        part = HoldOutStream(supply, 0.2, 0, is_test=False)
+        assert part.fingerprint == compute_fingerprint(documents, labels)
+        assert HoldOutStream(supply, 0.2, 0, is_test=True).fingerprint is None
 
 
 def test_every_step_that_was_announced_is_timed(finished):

@@ -22,12 +22,14 @@ from spokeshave import (
     precision_at_k,
 )
 from spokeshave.corpus import Texts, Vectors
+from spokeshave.curves.cuts import count_kept
 from spokeshave.errors import ParameterError
 from spokeshave.jobs import fit
 from spokeshave.jobs.dataset import prepare_dataset
 from spokeshave.jobs.fit import Executor, list_steps, make_folds, run_job
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.model.file import unpack_model
+from spokeshave.ranking.criteria import rank_by_normal
 from spokeshave.utils.timing import Stopwatch
 
 OWN = {"ash": ("winged", "grey", "key"), "oak": ("acorn", "lobed"), "yew": ("berry", "dark")}
@@ -95,7 +97,8 @@ def test_the_curves_are_those_of_feature_curve(finished):
             np.testing.assert_allclose(measured.macro, expected.macro(name))
             np.testing.assert_allclose(measured.classes, expected.per_class(name))
             np.testing.assert_allclose(measured.macro_error, expected.standard_error(name))
-        assert curve.n_features == np.rint(expected.n_features).astype(int).tolist()
+        ranking = rank_by_normal(DualLinearSVC(**OF_TEXTS).fit(X, texts.labels).coef_, range(3))
+        assert curve.n_features == count_kept(np.array(CUTS), ranking.n_ranked).tolist()
 
 
 def test_the_choice_is_the_smallest_within_a_standard_error_of_the_best(finished):
@@ -161,6 +164,53 @@ def test_what_is_judged_is_what_is_shipped(finished):
     assert judgement.accuracy == pytest.approx(right.mean())
     assert (judgement.judged_on, judgement.n_documents) == ("more.csv", 30)
     assert set(judgement.classes) == set(found.record.full_model.judgement.classes) == set(OWN)
+
+
+def test_words_and_weights_are_those_of_the_model_that_is_shipped(finished):
+    found = finished[0]
+    check_words(found)
+    for method in ("tfidf", "binary"):
+        settings = replace(SETTINGS, weighting=method, loss="hinge", prior=None)
+        check_words(run_job(make_texts(), settings=settings))
+
+
+@pytest.mark.parametrize("make", [make_tagged, make_table])
+def test_features_and_weights_are_those_of_the_model_that_is_shipped(make):
+    check_words(run_job(make(), settings=SETTINGS))
+
+
+def check_words(found):
+    """Check that the words of a record are those of largest weight in the model, at their cut."""
+    model, record = found.model, found.record
+    at, names = record.choice.index, model.feature_names_
+    for k, words in enumerate(record.words):
+        features, weights = model.scorer.list_weights(k)
+        weight_of = {names[j]: float(w) for j, w in zip(features, weights, strict=True)}
+        for side, sign in ((words.positive, 1), (words.negative, -1)):
+            largest = sorted((sign * w for w in weight_of.values() if sign * w > 0), reverse=True)
+            assert [sign * word.weight for word in side] == largest[:20]
+            assert [weight_of[word.name] for word in side] == [word.weight for word in side]
+            kept = record.curves[0].n_features[k][at]
+            assert all(word.rank < kept for word in side)
+        assert record.curves[0].n_features[k][at] == len(features)
+
+
+@pytest.mark.parametrize("shared_words", [False, True])
+def test_there_is_one_number_of_words(shared_words):
+    texts = make_texts()
+    # The folds lack some of the words that only one document has.
+    rare = Texts([f"{text} word{n}" for n, text in enumerate(texts.texts)], texts.labels)
+    settings = replace(SETTINGS, shared_words=shared_words, min_df=1)
+    record = run_job(rare, settings=settings).record
+    at = record.choice.index
+    n_words = record.model.n_features
+    assert record.headline.startswith(f"{n_words:,} of {record.data.n_features:,} words (")
+    assert record.cuts.n_features[at] == n_words
+    assert record.cuts.n_weights[at] == record.model.n_weights
+    of_classes = [row[at] for row in record.curves[0].n_features]
+    assert sum(of_classes) == record.model.n_weights
+    if shared_words:
+        assert of_classes == [n_words] * 3
 
 
 def test_the_file_says_where_it_comes_from(finished):

@@ -38,6 +38,7 @@ from spokeshave.jobs.summary import (
     summarize_words,
     write_headline,
 )
+from spokeshave.model.file import unpack_model
 from spokeshave.utils.timing import Stopwatch
 
 SYLLABLES = ("ash", "bar", "el", "fir", "gö", "ha", "lin", "ma", "oak", "ro", "tan", "yew")
@@ -167,6 +168,7 @@ def test_a_curve_is_written_down_as_it_is(traced):
     found = summarize_curve(curve, dataset.row_names)
     assert (found.method, found.by, found.n_folds) == ("mask", "normal", 5)
     assert found.fractions == list(FRACTIONS)
+    np.testing.assert_array_equal(found.n_features, curve.n_features)
     for name, measured in found.measures.items():
         np.testing.assert_array_equal(measured.macro, curve.macro(name))
         np.testing.assert_array_equal(measured.micro, curve.micro(name))
@@ -208,17 +210,18 @@ def test_words_are_the_strongest_and_those_at_the_edge(traced):
     dataset, fitted, _, ranking = traced
     kept = count_at_cuts(ranking, np.array(FRACTIONS))
     names = dataset.feature_names
-    found = summarize_words(dataset.row_names, names, fitted.coef_, ranking, kept)
+    shipped = unpack_model(pack_classifier(dataset, fitted, {}))
+    found = summarize_words(shipped, dataset, ranking, kept)
     assert [words.name for words in found] == dataset.names
+    assert shipped.feature_names_ == tuple(names)
     for k, words in enumerate(found):
-        weights = dict(zip(names, fitted.coef_[k], strict=True))
+        weights = dict.fromkeys(names, 0.0)
+        for feature, weight in zip(*shipped.scorer.list_weights(k), strict=True):
+            weights[names[feature]] = float(weight)
         order = [str(names[j]) for j in ranking.list_ranked(k)]
         for side, sign in ((words.positive, 1), (words.negative, -1)):
-            strongest = sorted(
-                (word for word in weights if sign * weights[word] > 0),
-                key=lambda word: -sign * weights[word],
-            )
-            assert {word.name for word in side} == set(strongest[: len(side)])
+            sizes = sorted((sign * w for w in weights.values() if sign * w > 0), reverse=True)
+            assert [sign * word.weight for word in side] == sizes[: len(side)]
             assert 0 < len(side) <= 20
             assert [word.weight for word in side] == [weights[word.name] for word in side]
             assert [word.rank for word in side] == [order.index(word.name) for word in side]

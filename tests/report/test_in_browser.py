@@ -180,6 +180,54 @@ def test_a_moved_slider_shows_the_numbers_of_its_cut(open_page):
     assert page.list_texts("#go li") == words.edges[cut].go
 
 
+def read_shown(text):
+    """Return a number as it is shown; "=" is no difference."""
+    text = text.replace("−", "-").replace("=", "0").replace(",", "")
+    units = {"KB": 1e3, "MB": 1e6}
+    number, _, unit = text.partition("\u00a0")
+    return float(number.removesuffix("%")) * units.get(unit, 1)
+
+
+def test_differences_are_those_of_the_figures_that_are_shown(open_page):
+    page = open_page(render_report(make_record(n_classes=30)))
+    last = len(FRACTIONS) - 1
+    page.move(last)
+    names = page.list_texts(f"{ROWS} td:nth-child(1)")
+    of_all = dict(zip(names, read_column(page, 6), strict=True))
+    page.move(3)
+    names = page.list_texts(f"{ROWS} td:nth-child(1)")
+    differences = [read_shown(text) for text in page.list_texts(f"{ROWS} td:nth-child(7)")]
+    for name, value, difference in zip(names, read_column(page, 6), differences, strict=True):
+        assert difference == pytest.approx(value - of_all[name], abs=1e-9)
+    for tile in page.list_texts(".tile")[:2]:
+        value, *others = re.findall(r"(?<!± )\.\d{3}", tile)
+        assert len(others) == 4  # the best and all words, each with its difference
+        for reference, difference in zip(others[::2], others[1::2], strict=True):
+            assert float(difference) == pytest.approx(abs(float(value) - float(reference)))
+
+
+def test_models_differ_by_what_is_shown(open_page):
+    record = make_record()
+    judgement = replace(record.model.judgement, accuracy=0.8716, macro_f1=0.7004, micro_f1=0.8)
+    other = replace(judgement, accuracy=0.8684, macro_f1=0.6996, micro_f1=0.8004)
+    costs = {"n_features": 1_000, "n_weights": 10_000, "per_document": 3.04, "n_bytes": 1_499}
+    page = open_page(
+        render_report(
+            replace(
+                record,
+                model=replace(record.model, judgement=judgement, **costs),
+                full_model=replace(
+                    record.full_model,
+                    judgement=other,
+                    **costs | {"per_document": 3.06, "n_bytes": 1_500},
+                ),
+            )
+        )
+    )
+    rows = [page.list_texts(f"#models-rows tr:nth-child({n}) > *") for n in range(1, 8)]
+    assert [row[3] for row in rows] == ["+.004", "=", "=", "=", "=", "−3%", "−50%"]
+
+
 def test_the_chosen_cut_is_where_it_opens_and_goes_back_to(open_page):
     page = open_page(render("full"))
     chosen = str(make_record().choice.index)

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.corpus.documents import Texts, Vectors
+from spokeshave.corpus.documents import Fingerprint, Texts, Vectors
 from spokeshave.kernels.rows import DROPPED
 from spokeshave.text.alphabet import encode_bytes
 from spokeshave.text.analyzers import Analysis
@@ -142,7 +142,7 @@ class EncodedBatch(NamedTuple):
     """Documents as sparse rows, with their labels and a checksum of both.
 
     ``terms`` numbers the features if they are terms of texts, anew in every batch. ``label_type``
-    is as of `Texts`.
+    is as of `Texts`, and ``fingerprint`` that of the documents, if it was taken.
     """
 
     indptr: NDArray[Any]
@@ -152,6 +152,7 @@ class EncodedBatch(NamedTuple):
     checksum: int
     terms: TermTable | None = None
     label_type: str | None = None
+    fingerprint: Fingerprint = Fingerprint()
 
     @property
     def n_documents(self) -> int:

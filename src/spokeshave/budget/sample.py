@@ -6,9 +6,10 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,15 @@ from spokeshave.budget.memory import (
     measure_resident,
 )
 from spokeshave.budget.request import BatchReader, Request
-from spokeshave.budget.row_batches import Batch, Classes, chain_checksums, map_ahead
+from spokeshave.budget.row_batches import (
+    Batch,
+    Classes,
+    EncodedBatch,
+    chain_checksums,
+    map_ahead,
+)
 from spokeshave.budget.store import Store
+from spokeshave.corpus.documents import Fingerprint, Texts, Vectors, compute_fingerprint
 from spokeshave.text.term_index import TermIndex, TermTable, make_index
 from spokeshave.text.vectorizer import make_analysis
 from spokeshave.utils.formatting import write_size
@@ -252,17 +260,16 @@ def run_first_pass(
     sample, encoder = make_sample(request, memory), request.encoder
     batches = stream.read_batches(find_batch_size(request))
     is_full, held = partial(is_short, request.memory), 0
-    for encoded in map_ahead(encoder.scan, batches, request.n_threads, is_full):
+    for encoded in map_ahead(partial(_scan, encoder), batches, request.n_threads, is_full):
         n_documents, hashes = encoded.n_documents, encoded.hash_terms()
-        counts = counts.merge(
-            count_rows(
-                encoded.features,
-                n_documents,
-                encoded.labels,
-                hashes=hashes,
-                label_type=encoded.label_type,
-            )
+        counted = count_rows(
+            encoded.features,
+            n_documents,
+            encoded.labels,
+            hashes=hashes,
+            label_type=encoded.label_type,
         )
+        counts = counts.merge(replace(counted, fingerprint=encoded.fingerprint))
         checksum = chain_checksums(checksum, encoded.checksum)
         sample.add(encoded.encode(classes), len(classes), encoded.terms)
         _require_columns(counts.n_features, memory)
@@ -277,6 +284,12 @@ def run_first_pass(
             stacklevel=2,
         )
     return FirstPass(counts, classes, checksum, sample)
+
+
+def _scan(encoder: Any, batch: Texts | Vectors) -> EncodedBatch:
+    """Return the rows of documents, with their fingerprint."""
+    encoded: EncodedBatch = encoder.scan(batch)
+    return encoded._replace(fingerprint=compute_fingerprint(batch, encoded.labels))
 
 
 def find_batch_size(request: Request) -> int:
@@ -326,6 +339,7 @@ def save_first_pass(folder: Path, first: FirstPass) -> None:
         "classes": [[name, counts.class_counts[name]] for name in first.classes.names],
         "label_type": counts.label_type,
         "checksum": first.checksum,
+        "fingerprint": list(counts.fingerprint),
     }
     np.save(folder / "smallest.npy", counts.smallest)
     first.sample.save(folder)
@@ -336,8 +350,10 @@ def load_first_pass(folder: Path, sample: Sample) -> FirstPass:
     """Read the results of an earlier run; ``sample`` must be empty."""
     state = json.loads((folder / "counts.json").read_bytes())
     class_counts = Counter(dict(map(tuple, state.pop("classes"))))
-    checksum = state.pop("checksum")
+    checksum, fingerprint = state.pop("checksum"), Fingerprint(*state.pop("fingerprint"))
     smallest = np.load(folder / "smallest.npy")
     sample.load(folder)
-    counts = CollectionCounts(**state, class_counts=class_counts, smallest=smallest)
+    counts = CollectionCounts(
+        **state, class_counts=class_counts, smallest=smallest, fingerprint=fingerprint
+    )
     return FirstPass(counts, Classes(class_counts), checksum, sample)

@@ -371,12 +371,10 @@ def _rank(client: Client, source: Source, task: Task, folder: str, report: Repor
     share = _find_share(total, task)
     vocabulary, n_words = _choose_words(client, source, task, share)
     counts = CollectionCounts(
-        total.n_documents,
-        total.n_nonzeros,
-        total.n_features,
-        total.class_counts,
+        *(total.n_documents, total.n_nonzeros, total.n_features, total.class_counts),
         n_counted=n_words,
         label_type=total.label_type,
+        fingerprint=total.fingerprint,
     )
     if task.kind.is_text and task.request.vectorizer.weighting == "tfidf":
         idf = submit(client, find_word_idf, vocabulary, total.n_documents)

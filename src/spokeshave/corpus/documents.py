@@ -215,7 +215,8 @@ def compute_fingerprint(documents: Texts | Vectors, labels: Sequence[Any]) -> Fi
     number = 0
     for content, label in zip(contents, labels, strict=True):
         found = blake2b(content, digest_size=16)
-        found.update(b"\0" + "\1".join(list_classes(label)).encode("utf-8", "surrogatepass"))
+        names = map(str, list_classes(label))  # classes of a matrix are numbers
+        found.update(b"\0" + "\1".join(names).encode("utf-8", "surrogatepass"))
         number = (number * _BASE + int.from_bytes(found.digest())) % _PRIME
     return Fingerprint(len(labels), number)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +19,13 @@ from spokeshave.budget.counts import draw
 from spokeshave.budget.estimator import TOLERANCE, BudgetedSVC, fit_stream
 from spokeshave.budget.memory import AvailableMemory, find_available, give_back
 from spokeshave.budget.request import BatchReader
-from spokeshave.corpus.documents import Texts, Vectors, take_documents
+from spokeshave.corpus.documents import (
+    Fingerprint,
+    Texts,
+    Vectors,
+    compute_fingerprint,
+    take_documents,
+)
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
 from spokeshave.jobs.dataset import DatasetInfo
@@ -37,6 +44,7 @@ from spokeshave.jobs.summary import (
     describe_making,
     describe_provenance,
     describe_settings,
+    group_weights,
     list_strongest,
     make_record,
     predict_batch,
@@ -134,7 +142,8 @@ def run_budgeted(
         column = supply.text if isinstance(supply.text, str) else None
         origin = Origin(supply.name, supply.read, name, supply.skipped, command, column)
         give_back()
-        content = pack_budgeted(svc, origin)
+        fingerprint = stream.fingerprint if isinstance(stream, HoldOutStream) else None
+        content = pack_budgeted(svc, origin, fingerprint)
         model = unpack_model(content)  # the model evaluated is the one in the file
         judgement = None
         if test is not None:
@@ -142,7 +151,9 @@ def run_budgeted(
             judgement = evaluate_stream(model, test, name)
             watch.end()
     record = account_for_budget(
-        svc, model, judgement, origin, settings, watch, len(content), chosen=chosen
+        *(svc, model, judgement, origin, settings, watch, len(content)),
+        chosen=chosen,
+        fingerprint=fingerprint,
     )
     return JobResult(model, content, record)
 
@@ -202,6 +213,7 @@ class HoldOutStream:
         self._supply, self._share, self._seed, self._is_test = supply, share, seed, is_test
         self.is_text, self.is_multilabel = supply.is_text, supply.is_multilabel
         self.name, self.n_bytes, self.n_features = supply.name, supply.n_bytes, supply.n_features
+        self._fingerprint: Fingerprint | None = None
 
     @property
     def stamps(self) -> list[Any]:
@@ -215,14 +227,28 @@ class HoldOutStream:
 
     def read_batches(self, batch_size: int = 1_000) -> Iterator[Texts | Vectors]:
         """Yield the documents of this share."""
-        n_seen = 0
+        n_seen, mark = 0, Fingerprint()
         for batch in self._supply.read_batches(batch_size):
             n_rows = len(batch.labels or ())
+            if self._fingerprint is None and not self._is_test:
+                mark = mark.join(compute_fingerprint(batch, batch.labels or []))
             is_held = draw(self._seed + HOLD_OUT_SEED, n_seen, n_rows) < self._share
             n_seen += n_rows
             chosen = np.flatnonzero(is_held == self._is_test)
             if chosen.size:
                 yield take_documents(batch, chosen)
+        if self._fingerprint is None and not self._is_test:
+            self._fingerprint = mark
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """The fingerprint of all documents, also of the others; a run that is resumed reads them.
+
+        That of documents to test on is not taken.
+        """
+        if self._fingerprint is None and not self._is_test:
+            deque(self.read_batches(), maxlen=0)
+        return self._fingerprint
 
 
 @contextmanager
@@ -272,15 +298,24 @@ def evaluate_stream(model: Model, stream: BatchReader, name: str | None) -> Eval
     return summarize_evaluation(found, names, on, is_multilabel=model.multilabel_)
 
 
-def pack_budgeted(svc: BudgetedSVC, origin: Origin) -> bytes:
-    """Return the bytes of the model file."""
-    provenance = describe_provenance(_summarize_dataset(svc), origin, svc.random_state)
+def pack_budgeted(
+    svc: BudgetedSVC, origin: Origin, fingerprint: Fingerprint | None = None
+) -> bytes:
+    """Return the bytes of the model file.
+
+    ``fingerprint`` is that of all documents, if some were held out.
+    """
+    info = _summarize_dataset(svc, fingerprint)
+    provenance = describe_provenance(info, origin, svc.random_state)
     model = svc.to_model(provenance=provenance)
     return pack_model(model, "byte" if isinstance(model.input, TextInput) else "single")
 
 
-def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:
-    """Return the facts about the documents of a fitted model."""
+def _summarize_dataset(svc: BudgetedSVC, fingerprint: Fingerprint | None) -> DatasetInfo:
+    """Return the facts about the documents of a fitted model.
+
+    ``fingerprint`` is that of all documents, if some were held out.
+    """
     counts, names = svc.counts_, [str(label) for label in svc.classes_.tolist()]
     return DatasetInfo(
         names=names,
@@ -288,7 +323,7 @@ def _summarize_dataset(svc: BudgetedSVC) -> DatasetInfo:
         n_documents=counts.n_documents,
         n_features=counts.n_words,
         is_multilabel=svc.multilabel_,
-        fingerprint=f"{svc.checksum_:016x}",
+        fingerprint=str(fingerprint or counts.fingerprint),
         label_type=counts.label_type,
     )
 
@@ -303,14 +338,16 @@ def account_for_budget(
     n_bytes: int,
     where: str = "over the disk",
     chosen: Representation | None = None,
+    fingerprint: Fingerprint | None = None,
 ) -> RunRecord:
     """Return the record of a run; ``where`` is the place of documents trained on in rounds.
 
-    ``chosen`` is the representation, with its trials, if it was searched.
+    ``chosen`` is the representation, with its trials, if it was searched. ``fingerprint`` is that
+    of all documents, if some were held out.
     """
     unit = "words" if svc.is_text_ else "features"
     return make_record(
-        _summarize_dataset(svc),
+        _summarize_dataset(svc, fingerprint),
         origin,
         describe_making(origin, settings, watch),
         headline=_write_headline(svc, unit, judgement, n_bytes),
@@ -358,10 +395,12 @@ def _write_headline(
 
 
 def _list_words(svc: BudgetedSVC, model: Model) -> list[WordsRecord]:
-    """Return the strongest words of each class."""
+    """Return the words of largest weight for each class, in the model file."""
     names = np.array(model.feature_names_, object)
     row_names = [str(label) for label in model.classes_[-len(svc.coef_) :].tolist()]
-    return [
-        WordsRecord(name, *list_strongest(weights, names), edges=[])
-        for name, weights in zip(row_names, svc.coef_, strict=True)
-    ]
+    words = []
+    for name, (features, weights) in zip(row_names, group_weights(model), strict=True):
+        rank = np.empty(len(weights), np.intp)
+        rank[np.argsort(-np.abs(weights), kind="stable")] = np.arange(len(weights))
+        words.append(WordsRecord(name, *list_strongest(weights, names[features], rank), edges=[]))
+    return words

@@ -704,6 +704,9 @@ def summarize_run(
     """Return the record of a run; ``evaluations`` are of the final and of the full model."""
     curve, row_names = curves[0], dataset.row_names
     ranking = rank_by(dataset, model.estimator_, settings)
+    if settings.shared_words:
+        scores = ranking.aggregate(SHARED).scores
+        ranking = replace(ranking, scores=np.repeat(scores, len(row_names), axis=0))
     kept = count_at_cuts(ranking, curve.cuts)
     cuts = summarize_cuts(dataset, kept, ranking, content, choice.index)
     chosen = summarize_choice(choice, curve, settings.tolerance)
@@ -720,11 +723,11 @@ def summarize_run(
         unit=dataset.unit,
         per_document=dataset.per_document,
         n_test=None if of_final is None else of_final.n_documents,
-        curves=[summarize_curve(each, row_names) for each in curves],
+        curves=[summarize_curve(each, row_names, kept) for each in curves],
         cuts=cuts,
         choice=chosen,
         trials=trials,
-        words=summarize_words(row_names, dataset.feature_names, coef, ranking, kept),
+        words=summarize_words(unpack_model(content), dataset, ranking, kept),
         model=ModelRecord(
             made_by="retrained on the features kept",
             n_features=len(model.features_),

@@ -76,8 +76,8 @@ class CurveRecord:
     """Quality at every cut by one method.
 
     ``names`` are the classes of the rows: all of them, or the second of two. ``n_features`` are
-    kept (classes x cuts). ``measures`` have names: auc, best_f1, f1, accuracy, precision_at_20,
-    and label_f1 for single labels.
+    those that the model of each cut would keep (classes x cuts). ``measures`` have names: auc,
+    best_f1, f1, accuracy, precision_at_20, and label_f1 for single labels.
     """
 
     method: str
@@ -124,7 +124,7 @@ class ChoiceRecord:
 
 @dataclass(frozen=True)
 class WordRecord:
-    """A feature of a class: its weight in the normal, and its rank from 0."""
+    """A feature of a class: its weight in the model file, and its rank from 0."""
 
     name: str
     weight: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,11 @@ from spokeshave.jobs.record import (
     WordsRecord,
 )
 from spokeshave.jobs.settings import Origin, Settings
-from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.metrics import LABEL_F1, MEASURES, Agreement, RankedLabels, compare
 from spokeshave.model.file import list_versions, measure_arrays
+from spokeshave.model.inputs import VectorInput
 from spokeshave.model.model import Model
+from spokeshave.model.scorers import SparseScorer
 from spokeshave.ranking.criteria import Ranking
 from spokeshave.selection.representation import Representation
 from spokeshave.svm.estimator import DualLinearSVC
@@ -53,8 +55,14 @@ OF_WEIGHTS = ("weights", "of_class")
 OF_FEATURES = ("names", "name_lengths", "name_shared", "features", "counts")
 
 
-def summarize_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
-    """Return the record of a curve; ``names`` are its classes."""
+def summarize_curve(
+    curve: FeatureCurve, names: list[str], kept: NDArray[np.intp] | None = None
+) -> CurveRecord:
+    """Return the record of a curve; ``names`` are its classes.
+
+    ``kept`` are the features that the model would keep (classes x cuts). The folds of a curve keep
+    fewer, as they have fewer documents; without a model, the mean over folds is recorded.
+    """
     return CurveRecord(
         method=curve.method,
         by=curve.by,
@@ -62,7 +70,7 @@ def summarize_curve(curve: FeatureCurve, names: list[str]) -> CurveRecord:
         n_folds=len(curve.counts.won),
         names=names,
         fractions=curve.fractions.tolist(),
-        n_features=np.rint(curve.n_features).astype(int).tolist(),
+        n_features=(np.rint(curve.n_features).astype(int) if kept is None else kept).tolist(),
         measures={name: _summarize_measure(curve, name) for name in list_measures(curve)},
         seconds=curve.seconds,
         fit_seconds=curve.fit_seconds,
@@ -174,61 +182,73 @@ def summarize_choice(choice: Choice, curve: FeatureCurve, tolerance: float | Non
 
 
 def summarize_words(
-    row_names: list[str],
-    feature_names: NDArray[Any],
-    coef: NDArray[np.float64],
-    ranking: Ranking,
-    kept: NDArray[np.intp],
+    shipped: Model, dataset: Dataset, ranking: Ranking, kept: NDArray[np.intp]
 ) -> list[WordsRecord]:
-    """Return the strongest words of each class, and the words at the edge of each cut."""
+    """Return the words of largest weight for each class, and the words at the edge of each cut.
+
+    Weights are those of the model file; ranks and edges follow the ranking.
+    """
     n_edge = max(1, min(N_EDGE, MOST_EDGE_WORDS // (2 * kept.size)))
+    names, columns = dataset.feature_names, _find_columns(shipped, dataset)
+    weights = group_weights(shipped)
     words = []
-    for k, name in enumerate(row_names):
+    for k, name in enumerate(dataset.row_names):
         order = ranking.list_ranked(k)
-        rank = np.full(len(feature_names), len(feature_names))
+        rank = np.full(len(names), len(names))
         rank[order] = np.arange(len(order))
-        strongest = order[np.argsort(-coef[k, order], kind="stable")]
+        features, of_class = weights[k]
+        known = columns[features]
         words.append(
             WordsRecord(
-                name=name,
-                positive=_list_words(strongest, coef[k], rank, feature_names),
-                negative=_list_words(strongest[::-1], -coef[k], rank, feature_names, sign=-1),
-                edges=[_find_edge(order, int(n), n_edge, feature_names) for n in kept[k]],
+                name,
+                *list_strongest(of_class, names[known], rank[known]),
+                edges=[_find_edge(order, int(n), n_edge, names) for n in kept[k]],
             )
         )
     return words
 
 
+def _find_columns(shipped: Model, dataset: Dataset) -> NDArray[np.int64]:
+    """Return the column of the dataset that each feature of a model is."""
+    if isinstance(shipped.input, VectorInput):
+        return shipped.input.features
+    assert dataset.vectorizer is not None
+    column = dataset.vectorizer.vocabulary_
+    return np.array([column[name] for name in shipped.feature_names_], np.int64)
+
+
+def group_weights(shipped: Model) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+    """Return the features of each class of a linear model, and their weights."""
+    scorer = shipped.scorer
+    assert isinstance(scorer, SparseScorer)
+    shape = len(scorer.starts) - 1, len(scorer.intercept)
+    by_class = sparse.csr_matrix((scorer.weights, scorer.classes, scorer.starts), shape).tocsc()
+    return [
+        (by_class.indices[start:stop], by_class.data[start:stop].astype(float))
+        for start, stop in pairwise(by_class.indptr)
+    ]
+
+
 def list_strongest(
-    weights: NDArray[np.float64], names: NDArray[Any]
+    weights: NDArray[np.float64], names: NDArray[Any], rank: NDArray[Any]
 ) -> tuple[list[WordRecord], list[WordRecord]]:
     """Return the words of the largest positive and negative weights of a class.
 
     Examples
     --------
-    >>> for_it, against = list_strongest(np.array([2.0, -1.0]), np.array(["oak", "yew"]))
+    >>> names = np.array(["oak", "yew"])
+    >>> for_it, against = list_strongest(np.array([2.0, -1.0]), names, np.array([0, 1]))
     >>> for_it[0].name, against[0].name
     ('oak', 'yew')
     """
-    order = order_nonzero(np.abs(weights))
-    rank = np.full(len(names), len(names))
-    rank[order] = np.arange(len(order))
-    strongest = order[np.argsort(-weights[order], kind="stable")]
-    return (
-        _list_words(strongest, weights, rank, names),
-        _list_words(strongest[::-1], -weights, rank, names, sign=-1),
+    sides = (
+        np.lexsort((rank, -sign * weights))[: min(N_STRONGEST, int((sign * weights > 0).sum()))]
+        for sign in (1, -1)
     )
-
-
-def _list_words(
-    order: NDArray[Any],
-    weight: NDArray[np.float64],
-    rank: NDArray[np.intp],
-    names: NDArray[Any],
-    sign: int = 1,
-) -> list[WordRecord]:
-    top = [j for j in order[:N_STRONGEST] if weight[j] > 0]
-    return [WordRecord(str(names[j]), float(sign * weight[j]), int(rank[j])) for j in top]
+    positive, negative = (
+        [WordRecord(str(names[j]), float(weights[j]), int(rank[j])) for j in side] for side in sides
+    )
+    return positive, negative
 
 
 def _find_edge(order: NDArray[Any], n: int, n_edge: int, names: NDArray[Any]) -> EdgeRecord:

@@ -17,8 +17,10 @@ function isKnown(value) {
   return typeof value === "number" && Number.isFinite(value);
 }
 
+// Return the difference of two measures as they are shown, so that readers get the same.
 function subtract(value, reference) {
-  return isKnown(value) && isKnown(reference) ? value - reference : null;
+  if (!isKnown(value) || !isKnown(reference)) return null;
+  return Number(value.toFixed(3)) - Number(reference.toFixed(3));
 }
 
 function formatMeasure(value) {
@@ -45,6 +47,10 @@ function formatMean(value) {
   return value < 99.95 ? value.toFixed(1) : formatCount(value);
 }
 
+function roundMean(value) {
+  return value < 99.95 ? Number(value.toFixed(1)) : Math.round(value);
+}
+
 function formatShare(share) {
   if (!isKnown(share)) return DASH;
   const percent = 100 * share;
@@ -56,9 +62,10 @@ function formatTenths(share) {
   return isKnown(share) ? `${(100 * share).toFixed(1)}%` : DASH;
 }
 
-function formatChange(now, before) {
-  if (!isKnown(now) || !isKnown(before) || before === 0) return DASH;
-  const percent = Math.round(100 * (now / before - 1));
+// Return the change in percent of two numbers as they are shown, which `round` returns.
+function formatChange(now, before, round) {
+  if (!isKnown(now) || !isKnown(before) || round(before) === 0) return DASH;
+  const percent = Math.round(100 * (round(now) / round(before) - 1));
   if (percent === 0) return "=";
   return percent > 0 ? `+${formatCount(percent)}%` : `${MINUS}${-percent}%`;
 }
@@ -69,6 +76,11 @@ function formatSize(bytes) {
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(0)}${SPACE}KB`;
   if (bytes < 1e9) return `${(bytes / 1e6).toFixed(1)}${SPACE}MB`;
   return `${(bytes / 1e9).toFixed(1)}${SPACE}GB`;
+}
+
+function roundSize(bytes) {
+  const unit = [1e9, 1e6, 1e3].find((each) => bytes >= each) ?? 1;
+  return Number((bytes / unit).toFixed(unit > 1e3 ? 1 : 0)) * unit;
 }
 
 function formatSeconds(seconds) {

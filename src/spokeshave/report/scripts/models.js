@@ -29,11 +29,11 @@ function listModelRows(both) {
 function listCosts() {
   const unit = capitalize(data.unit);
   return [
-    { label: unit, key: "n_features", write: formatCount },
-    { label: "Weights", key: "n_weights", write: formatCount },
-    { label: `${unit} per document`, key: "per_document", write: formatMean },
-    { label: "File", key: "n_bytes", write: formatSize },
-  ].map((row) => ({ ...row, compare: formatChange }));
+    { label: unit, key: "n_features", write: formatCount, round: Math.round },
+    { label: "Weights", key: "n_weights", write: formatCount, round: Math.round },
+    { label: `${unit} per document`, key: "per_document", write: formatMean, round: roundMean },
+    { label: "File", key: "n_bytes", write: formatSize, round: roundSize },
+  ].map((row) => ({ ...row, compare: (now, before) => formatChange(now, before, row.round) }));
 }
 
 function listQualities() {
