@@ -207,6 +207,27 @@ def test_precision_at_k_of_ranked_labels_adds_up_over_batches(counted):
     assert plain.precision_at_k == {}
 
 
+def test_labels_that_are_no_classes_count_as_errors():
+    y, predicted = np.array(list("aabbxy")), np.array(list("aabaab"))
+    found = compare(y, predicted, ["a", "b"])
+    assert found.accuracy == found.micro_f1 == 3 / 6
+    expected = f1_score(y, predicted, labels=["a", "b"], average=None)
+    np.testing.assert_allclose(found.f1, expected)
+    halves = [compare(y[rows], predicted[rows], ["a", "b"]) for rows in (slice(3), slice(3, 6))]
+    assert halves[0].merge(halves[1]).micro_f1 == found.micro_f1
+
+
+def test_tags_that_are_no_classes_count_as_errors():
+    # The third and the fourth class are not known: no prediction has them.
+    y = np.array([[1, 0, 1, 0], [0, 1, 1, 1], [1, 1, 0, 0]])
+    predicted = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
+    found = compare(y[:, :2], predicted[:, :2], ["a", "b"], n_unknown=y[:, 2:].sum(axis=1))
+    assert found.accuracy == np.mean((y == predicted).all(axis=1)) == 0
+    assert found.micro_f1 == pytest.approx(f1_score(y, predicted, average="micro"))
+    ranked = RankedLabels(predicted[:, :2], predicted[:, :2].astype(float))
+    assert compare(y[:, :2], ranked, ["a", "b"], y[:, 2:].sum(axis=1)).n_unknown == 3
+
+
 @pytest.mark.parametrize(
     ("y", "scores", "k", "message"),
     [

@@ -333,6 +333,8 @@ class Agreement(NamedTuple):
         Documents whose classes are ranked by score; none if labels alone were predicted.
     top_right : ndarray of int, of shape (3,)
         Their true labels among the 1, 3 and 5 classes of highest score.
+    n_unknown : int
+        True labels that are not among the classes, which no prediction can find.
 
     Examples
     --------
@@ -348,6 +350,7 @@ class Agreement(NamedTuple):
     predicted: NDArray[np.int64]
     n_ranked: int = 0
     top_right: NDArray[np.int64] = np.zeros(len(TOP_LABELS), np.int64)
+    n_unknown: int = 0
 
     @property
     def precision_at_k(self) -> dict[int, float]:
@@ -371,7 +374,7 @@ class Agreement(NamedTuple):
     @property
     def micro_f1(self) -> float:
         """F1 of all decisions together."""
-        total = self.true.sum() + self.predicted.sum()
+        total = self.true.sum() + self.n_unknown + self.predicted.sum()
         return float(2 * self.right.sum() / max(total, 1))
 
     def merge(self, other: Agreement) -> Agreement:
@@ -387,21 +390,27 @@ class RankedLabels(NamedTuple):
     scores: NDArray[np.float64]
 
 
-def compare(y: Any, predicted: Any, names: Sequence[str]) -> Agreement:
+def compare(
+    y: Any, predicted: Any, names: Sequence[str], n_unknown: NDArray[np.intp] | None = None
+) -> Agreement:
     """Compare predicted labels with true ones, or two indicator matrices.
 
     The second may be `RankedLabels`. A true label that is not among ``names`` counts as wrong,
-    whatever is predicted.
+    whatever is predicted. Indicators have no column for such labels: ``n_unknown`` is their number
+    in each document.
     """
     if isinstance(predicted, RankedLabels):
-        found = compare(y, predicted.labels, names)
+        found = compare(y, predicted.labels, names, n_unknown)
         right = _count_top_labels(_find_true(y), predicted.scores, max(TOP_LABELS))
         return found._replace(n_ranked=y.shape[0], top_right=right[np.subtract(TOP_LABELS, 1)])
     if y.ndim == 2:
         truth, found_labels = _find_true(y), _find_true(predicted)
         tables = truth & found_labels, truth, found_labels
         counts = (table.sum(axis=0, dtype=np.int64) for table in tables)
-        return Agreement(len(truth), int((truth == found_labels).all(axis=1).sum()), *counts)
+        unknown = np.zeros(len(truth), np.intp) if n_unknown is None else n_unknown
+        is_right = (truth == found_labels).all(axis=1) & (unknown == 0)
+        found = Agreement(len(truth), int(is_right.sum()), *counts)
+        return found._replace(n_unknown=int(unknown.sum()))
     number = {name: k for k, name in enumerate(names)}
     true, guessed = (
         np.array([number.get(label, -1) for label in labels.tolist()], np.int64)
@@ -409,7 +418,8 @@ def compare(y: Any, predicted: Any, names: Sequence[str]) -> Agreement:
     )
     right = true[(true == guessed) & (true >= 0)]
     counts = (np.bincount(of[of >= 0], minlength=len(names)) for of in (right, true, guessed))
-    return Agreement(true.size, right.size, *counts)
+    found = Agreement(true.size, right.size, *counts)
+    return found._replace(n_unknown=int((true < 0).sum()))
 
 
 def precision_at_k(y: Any, scores: ArrayLike, k: int = 5) -> float:

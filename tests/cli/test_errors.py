@@ -32,6 +32,10 @@ OPTION = re.compile(r"(?<![\w(-])--[a-z]")  # but not var(--ink) of a style
             EncodingError("x.csv", "it is not utf-8", 3, ["encoding"]),
             "x.csv, line 3: it is not utf-8; pass --encoding",
         ),
+        (
+            CorpusError("x.csv", "the label is missing", 3, ["bad_rows"]),
+            "x.csv, line 3: the label is missing; pass --skip-bad-rows to leave out such rows",
+        ),
         (ValueError("format must be csv."), "format must be csv."),
         (FileNotFoundError(2, "No such file", "x"), "x: No such file"),
         (OSError(28, "No space left"), "No space left"),

@@ -133,3 +133,43 @@ def test_standard_input_without_anything(run, tmp_path):
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("spokeshave: standard input is empty; ")
     assert os.listdir(tmp_path) == []
+
+
+def test_flaws_of_documents_are_noted_with_what_to_do(call, tmp_path):
+    rows = [f"{text},{kind}" for text, kind in zip("abcdefgh", ["ash", "oak"] * 4, strict=True)]
+    (tmp_path / "mine.csv").write_text("\n".join(["leaf,kind", *rows, "a,ash", ",oak", "x,elm"]))
+    done = call("rank", "mine.csv", "--min-df", "1", folder=tmp_path)
+    assert done.code == 0, done.err
+    notes = [line for line in done.err.splitlines() if line.startswith("note: mine.csv: 1 of ")]
+    assert [note.split()[5:8] for note in notes] == [
+        ["classes", "have", "one"],
+        ["documents", "have", "no"],
+        ["documents", "are", "exact"],
+    ]
+    assert "--quiet" not in done.err
+    assert call("rank", "mine.csv", "--min-df", "1", "--quiet", folder=tmp_path).err == ""
+
+
+def test_rows_without_a_label_name_the_option_that_leaves_them_out(call, trees, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(trees.path.read_text() + "1,,an ash\n2,,an oak\n3,oak\n")
+    done = call("rank", path, *trees.columns)
+    assert done.code == 2
+    assert done.err.endswith("the label is missing; pass --skip-bad-rows to leave out such rows\n")
+    done = call("rank", path, *trees.columns, "--skip-bad-rows")
+    assert done.code == 0, done.err
+    assert done.err.startswith(
+        "note: 3 malformed rows were left out of mine.csv: the label is missing (2); the number of "
+        "fields is 2 here and 3 above (1)\n"
+    )
+
+
+def test_labels_to_test_on_that_were_never_seen_are_noted(call, trees, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text(trees.more.read_text() + "60,elm,an elm\n61,elm,the elm\n")
+    options = (*trees.columns, "--test", path, "--cuts", "0.5,1")
+    for verb, outcome in (("fit", "count as errors"), ("curve", "are left out of the curve")):
+        more = ("--effort", "quick", "--out", tmp_path / "mine") if verb == "fit" else ()
+        done = call(verb, trees.path, *options, *more, has_report=False)
+        assert done.code == 0, done.err
+        assert f"that no training document has {outcome}: 'elm' (2)\n" in done.err

@@ -230,10 +230,24 @@ def test_one_class_is_not_enough(client, tmp_path):
         fit_on_cluster(client, write_parts(collection, tmp_path, sizes=(20,)))
 
 
-def test_labels_of_test_documents_must_be_known(client, parts, tmp_path):
-    other = make_collection(30, n_classes=6)
-    with pytest.raises(ValueError, match="'class 4' and others was never seen"):
-        fit_on_cluster(client, parts, test=write_parts(other, tmp_path, sizes=()))
+def test_labels_of_test_documents_that_are_not_known_count_as_errors(
+    client, collection, parts, tmp_path
+):
+    other, said = make_collection(30, n_classes=6), []
+    far = fit_on_cluster(
+        client,
+        parts,
+        test=write_parts(other, tmp_path, sizes=()),
+        settings=Settings(cuts=QUICK),
+        say=said.append,
+    )
+    found = {label: other.labels.count(label) for label in ("class 4", "class 5")}
+    listed = ", ".join(f"'{label}' ({n})" for label, n in found.items())
+    assert f"labels of test documents that no training document has count as errors: {listed}" in (
+        said
+    )
+    with pytest.warns(UserWarning, match="count as errors"):
+        assert_same(far, run_here(far, collection, Settings(cuts=QUICK), other))
 
 
 def test_every_worker_has_kernels_that_were_compiled_before(client):

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from spokeshave.corpus.options import FORMATS, BadRows, SourceOptions, quote, quote_all
+from spokeshave.corpus.options import (
+    FORMATS,
+    MAX_PROBLEMS,
+    SKIPPING,
+    BadRows,
+    SourceOptions,
+    describe_skipped,
+    quote,
+    quote_all,
+)
 from spokeshave.errors import CorpusError
 
 OPTIONS = {
@@ -58,8 +67,29 @@ def test_skip_counts():
     bad_rows.report("the label is missing", 3)
     bad_rows.report("the label is missing", 5)
     assert bad_rows.skipped == 2
+    assert bad_rows.problems == {"the label is missing": 2}
     with pytest.raises(CorpusError, match=r"no documents in it; all its 2 rows are malformed$"):
         bad_rows.require_documents(0)
+
+
+def test_problems_are_counted_by_kind_but_not_without_end():
+    bad_rows = BadRows("x.csv", "skip")
+    for number in range(1_000):
+        bad_rows.report(f"the line has {number} bytes", number)
+        bad_rows.report("the text is missing", number)
+    assert bad_rows.skipped == 2_000
+    assert len(bad_rows.problems) == MAX_PROBLEMS
+    said = describe_skipped(bad_rows.skipped, bad_rows.problems, "x.csv")
+    assert said.startswith("2,000 malformed rows were left out of x.csv: the text is missing (1,0")
+    assert said.endswith("; other problems (991)")
+    assert describe_skipped(3, {}, "x.csv") == "3 malformed rows were left out of x.csv"
+
+
+def test_only_what_can_be_skipped_is_proposed_to_be():
+    for can_skip, parameters in ((True, (SKIPPING,)), (False, ())):
+        with pytest.raises(CorpusError) as error:
+            BadRows("x.csv", "raise", can_skip=can_skip).report("the label is missing", 3)
+        assert error.value.parameters == parameters
 
 
 def test_unknown_policy():

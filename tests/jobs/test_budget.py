@@ -349,8 +349,11 @@ def test_two_classes_have_one_row_of_weights(folder, texts, tmp_path):
 
 def test_classes_that_a_model_does_not_know_are_errors(finished, tmp_path):
     path = write_csv(tmp_path / "other.csv", ["aa ab", "ac ad"], ["kind 0", "elm"])
+    said = []
     with open_stream(path) as stream:
-        judgement = evaluate_stream(finished[0].model, stream, None)
+        judgement = evaluate_stream(finished[0].model, stream, None, said.append)
+    (sentence,) = said
+    assert sentence.endswith("no training document has count as errors: 'elm' (1)")
     assert (judgement.n_documents, judgement.judged_on) == (2, "test documents")
     assert judgement.accuracy <= 0.5
     assert set(judgement.classes) == {"kind 0", "kind 1", "kind 2"}

@@ -13,7 +13,12 @@ from sklearn.preprocessing import normalize
 from made_up import KINDS, TREES
 from spokeshave import DocumentVectorizer
 from spokeshave.corpus import Texts, Vectors
-from spokeshave.jobs.dataset import list_names, make_targets, prepare_dataset
+from spokeshave.jobs.dataset import (
+    describe_unknown,
+    list_names,
+    make_targets,
+    prepare_dataset,
+)
 
 TAGS = [("oak", "ash"), ("ash",), (), ("yew",), ("oak",), ("oak", "yew"), ("ash",), ()]
 
@@ -146,16 +151,23 @@ def test_documents_to_test_on_are_used_and_nothing_is_held_out():
     assert found.test.y.tolist() == KINDS[2:5]
 
 
-def test_labels_to_test_on_must_be_known():
-    with pytest.raises(ValueError, match="no training document has: 'elm' and others was never"):
-        prepare_texts(test=Texts(["elm"] * 3, ["elm", "yew", "oak"]))
-    with pytest.raises(ValueError, match="no training document has: 'elm' was never seen"):
-        prepare_texts(test=Texts(["elm"], ["elm"]))
+def test_labels_to_test_on_that_are_not_known_are_counted():
+    found = prepare_texts(test=Texts(["elm"] * 4, ["elm", "yew", "oak", "elm"]))
+    assert found.test.y.tolist() == ["elm", "yew", "oak", "elm"]
+    assert found.test.n_unknown.tolist() == [1, 1, 0, 1]
+    assert found.unknown == {"elm": 2, "yew": 1}
+    assert describe_unknown(found.unknown).endswith(" count as errors: 'elm' (2), 'yew' (1)")
+    many = Counter({f"label {k:02}": 1 for k in range(12)})
+    assert describe_unknown(many).endswith("'label 09' (1) and 2 more")
+    assert prepare_texts(test=Texts(["oak"], ["oak"])).unknown == {}
 
 
 def test_tags_to_test_on_that_are_not_known_cannot_be_found():
-    found = prepare_texts(labels=TAGS, test=Texts(["oak", "elm"], [("oak", "elm"), ("elm",)]))
-    assert found.test.y.toarray().tolist() == [[0, 1, 0], [0, 0, 0]]
+    test = Texts(["oak", "elm", "ash"], [("oak", "elm", "elm"), ("elm", "fir"), ("ash",)])
+    found = prepare_texts(labels=TAGS, test=test)
+    assert found.test.y.toarray().tolist() == [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
+    assert found.test.n_unknown.tolist() == [1, 2, 0]
+    assert found.unknown == {"elm": 2, "fir": 1}
 
 
 def test_documents_to_test_on_must_be_like_those_to_train_on(rng):

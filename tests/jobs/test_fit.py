@@ -26,7 +26,7 @@ from spokeshave.curves.cuts import count_kept
 from spokeshave.errors import ParameterError
 from spokeshave.jobs import fit
 from spokeshave.jobs.dataset import prepare_dataset
-from spokeshave.jobs.fit import Executor, list_steps, make_folds, run_job
+from spokeshave.jobs.fit import Executor, list_steps, make_folds, run_job, trace_curves
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.model.file import unpack_model
 from spokeshave.ranking.criteria import rank_by_normal
@@ -365,6 +365,45 @@ def test_several_labels():
         assert value == pytest.approx(precision_at_k(np.array(expected), scores, int(k)))
     assert list(record.model.judgement.precision_at_k) == ["1", "3"]  # of three classes
     assert list(record.full_model.judgement.precision_at_k) == ["1", "3"]
+
+
+@pytest.mark.parametrize("make", [make_texts, make_tagged])
+def test_labels_that_were_never_seen_count_as_errors(make):
+    test = make(30, 1)
+    labels = [("elm",) if isinstance(test.labels[0], tuple) else "elm"] * 5 + test.labels[5:]
+    unknown = r"no training document has count as errors: 'elm' \(5\)"
+    with pytest.warns(UserWarning, match=unknown):
+        found = run_job(make(), replace(test, labels=labels), settings=SETTINGS)
+    known = run_job(make(), test, settings=SETTINGS)
+    assert found.content == known.content
+    predicted = found.model.predict(test.texts[5:])
+    if make is make_texts:
+        n_right = (predicted == labels[5:]).sum()
+    else:
+        truth = [[kind in of for kind in OWN] for of in labels[5:]]
+        n_right = (predicted == truth).all(axis=1).sum()
+    for judgement in (found.record.model.judgement, found.record.full_model.judgement):
+        assert judgement.n_documents == 30
+        assert judgement.accuracy == pytest.approx(n_right / 30)
+
+
+def test_a_curve_leaves_out_labels_that_were_never_seen():
+    test = make_texts(30, 1)
+    labels = ["elm"] * 5 + test.labels[5:]
+    dataset, other = (
+        fit.make_dataset(make_texts(), Texts(test.texts[first:], given), SETTINGS)
+        for first, given in ((0, labels), (5, test.labels[5:]))
+    )
+    with pytest.warns(UserWarning, match=r"are left out of the curve: 'elm' \(5\)"):
+        (found,) = trace_curves(dataset, SETTINGS, Stopwatch())
+    (expected,) = trace_curves(other, SETTINGS, Stopwatch())
+    np.testing.assert_array_equal(found.macro("auc"), expected.macro("auc"))
+    nothing = fit.make_dataset(make_texts(), Texts(["oak"], ["elm"]), SETTINGS)
+    with (
+        pytest.warns(UserWarning, match="'elm'"),
+        pytest.raises(ValueError, match="Got none of them"),
+    ):
+        trace_curves(nothing, SETTINGS, Stopwatch())
 
 
 def test_one_label_that_documents_have_or_have_not():

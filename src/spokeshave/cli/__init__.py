@@ -190,10 +190,13 @@ def describe_error(error: Exception) -> str:
     >>> describe_error(ParameterError("hold_out", "must be below 1. Got 2 instead."))
     '--hold-out must be below 1. Got 2 instead.'
     """
+    from spokeshave.corpus.options import SKIPPING
     from spokeshave.errors import CorpusError, ParameterError
 
     if isinstance(error, ParameterError):
         return f"{_name_option(error.parameter)} {error.problem}"
+    if isinstance(error, CorpusError) and error.parameters == (SKIPPING,):
+        return f"{error}; pass --skip-bad-rows to leave out such rows"
     if isinstance(error, CorpusError) and error.parameters:
         return f"{error}; pass {' and '.join(map(_name_option, error.parameters))}"
     if isinstance(error, OSError) and error.strerror:  # without the error number

@@ -32,6 +32,8 @@ def describe_command() -> str:
 def read_documents(reading: ReadOptions, printer: Printer) -> Loaded:
     """Read the documents of a command."""
     from spokeshave.corpus import Split
+    from spokeshave.corpus.documents import list_flaws
+    from spokeshave.corpus.options import describe_skipped
     from spokeshave.jobs.settings import Origin
 
     source = _load(reading, reading.source, printer)
@@ -48,7 +50,9 @@ def read_documents(reading: ReadOptions, printer: Printer) -> Loaded:
     if test is not None and reading.hold_out:
         printer.note(f"{source.name} has test documents, so none are held out")
     if train.skipped:
-        printer.note(f"{train.skipped:,} malformed rows were left out of {source.name}")
+        printer.note(describe_skipped(train.skipped, source.problems, source.name))
+    for flaw in list_flaws(train):
+        printer.note(f"{source.name}: {flaw}")
     column = source.text if isinstance(source.text, str) else None
     origin = Origin(source.name, source.read, test_name, train.skipped, describe_command(), column)
     return Loaded(train, test, origin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial, reduce
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from sklearn.preprocessing import normalize
 from spokeshave.cluster.client import Report, collect, submit
 from spokeshave.cluster.parts import Kind, Parts, Reading, Side
 from spokeshave.corpus.documents import Fingerprint, compute_fingerprint, join_fingerprints
-from spokeshave.jobs.dataset import choose_held, make_test_targets
+from spokeshave.jobs.dataset import choose_held, count_unknown
 from spokeshave.jobs.summary import compare_batches, predict_batch, predict_ranked, widen
 from spokeshave.metrics import Agreement
 from spokeshave.model.file import unpack_model
@@ -69,15 +70,21 @@ def choose_documents(labels: list[list[Any]], share: float, seed: int) -> list[A
     return np.split(is_held, np.cumsum([len(part) for part in labels])[:-1])
 
 
-def check_parts(client: Client, parts: Parts, names: list[str]) -> None:
-    """Raise ValueError for test documents that are malformed or of an unknown class."""
-    collect([submit(client, check_part, item, parts.kind, names) for item in parts.items])
+def check_parts(client: Client, parts: Parts, names: list[str]) -> Counter[str]:
+    """Raise ValueError for malformed test documents; return how many have each unknown class.
+
+    An unknown class is one that no training document has.
+    """
+    found = [submit(client, check_part, item, parts.kind, names) for item in parts.items]
+    return sum(collect(found), Counter())
 
 
-def check_part(part: Any, kind: Kind, names: list[str]) -> None:
-    """Raise ValueError for documents of a part that are malformed or of an unknown class."""
+def check_part(part: Any, kind: Kind, names: list[str]) -> Counter[str]:
+    """Raise ValueError for malformed documents of a part; count those of each unknown class."""
+    unknown: Counter[str] = Counter()
     for batch in Reading(part, kind):
-        make_test_targets(batch.labels or [], names, kind.is_multilabel)
+        unknown.update(count_unknown(batch.labels or [], names))
+    return unknown
 
 
 def evaluate_parts(

@@ -39,6 +39,7 @@ from spokeshave.cluster.evaluate import (
 from spokeshave.cluster.executor import DaskExecutor, join_dataset, measure_whole
 from spokeshave.cluster.fit_reduced import OVER, Source, find_worker_memory, run_reduced
 from spokeshave.cluster.parts import Kind, Parts, Reading, Side, open_parts
+from spokeshave.corpus.documents import describe_rare
 from spokeshave.jobs.budget import (
     account_for_budget,
     make_budgeted,
@@ -46,7 +47,7 @@ from spokeshave.jobs.budget import (
     pack_budgeted,
     refuse_weighting,
 )
-from spokeshave.jobs.dataset import DatasetInfo, check_kinds, list_names
+from spokeshave.jobs.dataset import DatasetInfo, check_kinds, describe_unknown, list_names
 from spokeshave.jobs.fit import (
     CHOOSING,
     JobResult,
@@ -184,7 +185,10 @@ def fit_on_cluster(
     counted = _count(client, train, held_out, recipe, watch)
     if given_test is not None:
         check_kinds(train.kind, given_test.kind)
-        check_parts(client, given_test, counted.names)
+        if unknown := check_parts(client, given_test, counted.names):
+            say(describe_unknown(unknown))
+    for flaw in describe_rare(counted.total.class_counts):
+        say(f"{train.name}: {flaw}")
     if counted.total.n_skipped:
         say(f"{counted.total.n_skipped:,} malformed rows were left out of {train.name}")
     origin = Origin(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import blake2b
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
+
+from spokeshave.corpus.options import quote_all
 
 Label: TypeAlias = "str | tuple[str, ...]"
 TypedLabel: TypeAlias = "str | int | tuple[str | int, ...]"  # as in a source that has types
@@ -171,6 +174,75 @@ def _name_type(kind: type) -> str:
     if kind.__name__ in ("bool", "bool_"):  # that of numpy too
         return "bool"
     return "int" if issubclass(kind, Integral) else "str"
+
+
+def list_flaws(documents: Texts | Vectors) -> list[str]:
+    """Return a sentence on each flaw of training documents: its count, and what to do.
+
+    Flaws are classes of one document, documents without a text or a label, and exact copies.
+
+    Examples
+    --------
+    >>> list_flaws(Texts(["grey ash", "", "oak", "oak"], ["ash", "oak", "oak", "oak"]))[1]
+    '1 of 4 documents have no text; leave them out of the file, as they teach nothing'
+    """
+    labels: Sequence[Any] = documents.labels or []
+    n = f"{len(labels):,}"
+    flaws = describe_rare(Counter(name for label in labels for name in set(list_classes(label))))
+    if isinstance(documents, Texts):
+        n_empty = sum(not text or text.isspace() for text in documents.texts)
+        if n_empty:
+            flaws.append(
+                f"{n_empty:,} of {n} documents have no text; leave them out of the file, as they "
+                "teach nothing"
+            )
+    if n_unlabelled := sum(label == () for label in labels):
+        flaws.append(
+            f"{n_unlabelled:,} of {n} documents have no label, and count as outside every class; "
+            "if labels are missing, leave these documents out of the file"
+        )
+    return flaws + _describe_copies(documents, labels)
+
+
+def describe_rare(counts: Mapping[Any, int]) -> list[str]:
+    """Return a sentence on the classes of one document, if there are any.
+
+    Examples
+    --------
+    >>> for sentence in describe_rare({"ash": 5, "yew": 1}):
+    ...     print(sentence)
+    1 of 2 classes have one document, too few to learn or test: 'yew'; give more, or leave them out
+    """
+    rare = [str(name) for name, count in counts.items() if count == 1]
+    if not rare:
+        return []
+    return [
+        f"{len(rare):,} of {len(counts):,} classes have one document, too few to learn or test: "
+        f"{quote_all(rare)}; give more, or leave them out"
+    ]
+
+
+def _describe_copies(documents: Texts | Vectors, labels: Sequence[Any]) -> list[str]:
+    """Return a sentence on the documents that repeat another, if there are any."""
+    contents = documents.texts if isinstance(documents, Texts) else _list_rows(documents.X)
+    first: dict[int, Any] = {}
+    n_copies = n_other = 0
+    for content, label in zip(contents, labels, strict=False):
+        if not content or (isinstance(content, str) and content.isspace()):
+            continue  # it has no text, which is another flaw
+        key = hash(content)
+        if key in first:
+            n_copies += 1
+            n_other += first[key] != label
+        else:
+            first[key] = label
+    if not n_copies:
+        return []
+    other = f", {n_other:,} of them with another label" if n_other else ""
+    return [
+        f"{n_copies:,} of {len(labels):,} documents are exact copies of earlier ones{other}; "
+        "remove those that are there by mistake, as a copy of a training document tests nothing"
+    ]
 
 
 _PRIME = 2**127 - 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from spokeshave.corpus.documents import Documents, Split, Texts
@@ -24,11 +25,14 @@ class Source(SourceDescription):
     ----------
     documents : Texts, Vectors or Split
         The documents; a Split if the collection is divided.
+    problems : Counter of str
+        The number of malformed rows that were skipped for each problem.
     name, read, guesses, format, encoding, text, label, is_multilabel
         As in `SourceDescription`.
     """
 
     documents: Documents
+    problems: Counter[str] = field(default_factory=Counter)
 
 
 def load_source(
@@ -100,8 +104,10 @@ def load_source(
     ):
         stream = make_stream(files, reader, format)
         documents: Documents = stream.read_all("train")
+        problems = stream.problems
         if reader.has_test and isinstance(documents, Texts):
             test = stream.read_all("test")
             assert isinstance(test, Texts)
             documents = Split(documents, test)
-        return Source(**describe_sources(files, reader, format), documents=documents)
+        about = describe_sources(files, reader, format)
+        return Source(**about, documents=documents, problems=problems)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from spokeshave.corpus.limits import MAX_LISTED, MAX_QUOTED
 from spokeshave.errors import CorpusError, NoDocumentsError
+
+MAX_PROBLEMS = 100  # counted, of the kinds of malformed rows
+SKIPPING = "bad_rows"  # the parameter by which malformed rows are skipped
 
 
 class MalformedRow(Exception):
@@ -26,11 +30,15 @@ class BadRows:
         Whether the first malformed row is raised, or all are skipped and counted.
     unit : {'line', 'row'}
         The unit in which positions in the file are counted.
+    can_skip : bool
+        Whether the reader has the policy 'skip' for these rows, which errors then propose.
 
     Attributes
     ----------
     skipped : int
         Number of rows skipped so far; a row counts as often as it has lines.
+    problems : Counter of str
+        The number of them with each problem.
 
     Examples
     --------
@@ -40,11 +48,15 @@ class BadRows:
     1
     """
 
-    def __init__(self, path: str | Path, policy: str, unit: str = "line") -> None:
+    def __init__(
+        self, path: str | Path, policy: str, unit: str = "line", *, can_skip: bool = True
+    ) -> None:
         if policy not in ("raise", "skip"):
             raise ValueError(f"bad_rows must be 'raise' or 'skip'. Got {policy!r} instead.")
         self._path, self._policy, self._unit = path, policy, unit
+        self._remedies = [SKIPPING] if can_skip else []
         self.skipped = 0
+        self.problems: Counter[str] = Counter()
 
     def require_documents(self, count: int) -> None:
         """Raise if no document is left."""
@@ -58,12 +70,31 @@ class BadRows:
             self.fail(problem, number)
         # A quote that was not closed has made one row of several.
         self.skipped += n_lines
+        if str(problem) in self.problems or len(self.problems) < MAX_PROBLEMS:
+            self.problems[str(problem)] += n_lines
 
     def fail(self, problem: object, number: int) -> NoReturn:
         """Raise a problem that skipping the row at this position would not solve."""
         if self._unit == "line":
-            raise CorpusError(self._path, str(problem), line=number)
-        raise CorpusError(self._path, f"row {number}: {problem}")
+            raise CorpusError(self._path, str(problem), line=number, parameters=self._remedies)
+        raise CorpusError(self._path, f"row {number}: {problem}", parameters=self._remedies)
+
+
+def describe_skipped(n_skipped: int, problems: Mapping[str, int], name: str) -> str:
+    """Return a sentence on the malformed rows that were left out of a source.
+
+    Examples
+    --------
+    >>> describe_skipped(17, {"the label is missing": 17}, "tickets.csv")
+    '17 malformed rows were left out of tickets.csv: the label is missing (17)'
+    """
+    sentence = f"{n_skipped:,} malformed rows were left out of {name}"
+    most = sorted(problems, key=lambda problem: -problems[problem])[:MAX_LISTED]
+    listed = [f"{problem} ({problems[problem]:,})" for problem in most]
+    if not listed:
+        return sentence
+    rest = n_skipped - sum(problems[problem] for problem in most)
+    return f"{sentence}: {'; '.join(listed)}" + (f"; other problems ({rest:,})" if rest else "")
 
 
 def name_unit(format: str) -> str:

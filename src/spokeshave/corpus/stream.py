@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -50,6 +51,9 @@ class _Iteration:
 
     def count_skipped(self) -> int:
         return sum(bad_rows.skipped for bad_rows in self.bad_rows)
+
+    def count_problems(self) -> Counter[str]:
+        return sum((bad_rows.problems for bad_rows in self.bad_rows), Counter())
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,11 @@ class DocumentStream(SourceDescription):
     def skipped(self) -> int:
         """Return the number of malformed rows skipped by the latest iteration."""
         return self._iterations[0].count_skipped()
+
+    @property
+    def problems(self) -> Counter[str]:
+        """Return the number of these rows with each problem."""
+        return self._iterations[0].count_problems()
 
     @property
     def stamps(self) -> list[FileState]:

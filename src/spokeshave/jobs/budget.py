@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -24,11 +24,13 @@ from spokeshave.corpus.documents import (
     Texts,
     Vectors,
     compute_fingerprint,
+    describe_rare,
     take_documents,
 )
+from spokeshave.corpus.options import describe_skipped
 from spokeshave.corpus.stream import DocumentStream, open_stream
 from spokeshave.errors import ParameterError
-from spokeshave.jobs.dataset import DatasetInfo
+from spokeshave.jobs.dataset import DatasetInfo, count_unknown, describe_unknown
 from spokeshave.jobs.fit import (
     CHOOSING,
     JobResult,
@@ -137,8 +139,10 @@ def run_budgeted(
         svc = make_budgeted(budget, settings, recipe, is_text=supply.is_text)
         fit_stream(svc, stream, watch, say, memory)
         watch.end()
+        for flaw in describe_rare(svc.counts_.class_counts):
+            say(f"{supply.name}: {flaw}")
         if supply.skipped:
-            say(f"{supply.skipped:,} malformed rows were left out of {supply.name}")
+            say(describe_skipped(supply.skipped, supply.problems, supply.name))
         column = supply.text if isinstance(supply.text, str) else None
         origin = Origin(supply.name, supply.read, name, supply.skipped, command, column)
         give_back()
@@ -148,7 +152,7 @@ def run_budgeted(
         judgement = None
         if test is not None:
             watch.begin("judging it")
-            judgement = evaluate_stream(model, test, name)
+            judgement = evaluate_stream(model, test, name, say)
             watch.end()
     record = account_for_budget(
         *(svc, model, judgement, origin, settings, watch, len(content)),
@@ -290,10 +294,27 @@ def _check_test(test: BatchReader, supply: DocumentStream, settings: Settings) -
         pass
 
 
-def evaluate_stream(model: Model, stream: BatchReader, name: str | None) -> EvaluationRecord:
-    """Evaluate a model on documents that are read in batches."""
+def evaluate_stream(
+    model: Model,
+    stream: BatchReader,
+    name: str | None,
+    say: Callable[[str], None] = lambda sentence: None,
+) -> EvaluationRecord:
+    """Evaluate a model on documents that are read in batches.
+
+    ``say`` is called with the labels that the model does not know.
+    """
     names = [str(label) for label in model.classes_.tolist()]
-    (found,) = compare_batches(stream.read_batches(), names, [partial(predict_batch, model)])
+    unknown: Counter[str] = Counter()
+
+    def read_batches() -> Iterator[Texts | Vectors]:
+        for batch in stream.read_batches():
+            unknown.update(count_unknown(batch.labels or [], names))
+            yield batch
+
+    (found,) = compare_batches(read_batches(), names, [partial(predict_batch, model)])
+    if unknown:
+        say(describe_unknown(unknown))
     on = name or "test documents"
     return summarize_evaluation(found, names, on, is_multilabel=model.multilabel_)
 

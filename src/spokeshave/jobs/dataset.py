@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -22,6 +22,8 @@ from spokeshave.corpus.documents import (
     list_classes,
     take_documents,
 )
+from spokeshave.corpus.limits import MAX_LISTED
+from spokeshave.corpus.options import quote
 from spokeshave.text.vectorizer import DocumentVectorizer
 from spokeshave.text.weighting import TermWeighter
 from spokeshave.utils.validation import check_documents
@@ -37,11 +39,15 @@ Documents: TypeAlias = "Texts | Vectors"
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Documents as they were given, as rows, and their targets."""
+    """Documents as they were given, as rows, and their targets.
+
+    ``n_unknown`` is the number of labels of each document that no training document has.
+    """
 
     given: Any
     X: Any
     y: Any
+    n_unknown: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -129,6 +135,8 @@ class Dataset:
         A digest of the training documents and their labels.
     label_type : {"str", "int", "bool"} or None
         The type that the classes had in the source; in ``names`` they are strings.
+    unknown : Counter of str
+        The labels of test documents that no training document has, and how many have each.
     """
 
     train: Part
@@ -140,6 +148,7 @@ class Dataset:
     scaler: StandardScaler | TermWeighter | None
     fingerprint: str
     label_type: str | None = None
+    unknown: Counter[str] = field(default_factory=Counter)
 
     @property
     def info(self) -> DatasetInfo:
@@ -239,7 +248,7 @@ def prepare_dataset(
     y = make_targets(labels, names)
     return Dataset(
         train=Part(given, rows.X, y),
-        test=None if test is None else Part(given_test, rows.X_test, _find_targets(test, names, y)),
+        test=None if test is None else _make_test(test, given_test, rows.X_test, names, y),
         names=names,
         counts=[counts[name] for name in names],
         feature_names=rows.feature_names,
@@ -247,7 +256,50 @@ def prepare_dataset(
         scaler=rows.scaler,
         fingerprint=fingerprint,
         label_type=train.label_type,
+        unknown=Counter() if test is None else count_unknown(check_labels(test), names),
     )
+
+
+def _make_test(test: Documents, given: Any, X: Any, names: Sequence[str], y: Any) -> Part:
+    """Return the documents to test on, whose labels must be of the kind of the targets ``y``."""
+    labels = check_labels(test)
+    if isinstance(labels[0], tuple) != (y.ndim == 2):
+        raise ValueError(OTHER_LABELS)
+    return Part(given, X, make_targets(labels, names), count_unknown_labels(labels, names))
+
+
+def count_unknown_labels(labels: Iterable[Any], names: Iterable[str]) -> NDArray[np.intp]:
+    """Return the number of labels of each document that are not among names."""
+    known = set(names)
+    return np.array([len(set(list_classes(label)) - known) for label in labels], np.intp)
+
+
+def count_unknown(labels: Iterable[Any], names: Iterable[str]) -> Counter[str]:
+    """Return the labels that are not among names, and the number of documents that have each.
+
+    Examples
+    --------
+    >>> count_unknown(["ash", "elm", "elm"], ["ash", "oak"])
+    Counter({'elm': 2})
+    """
+    known = set(names)
+    return Counter(
+        name for label in labels for name in set(list_classes(label)) if name not in known
+    )
+
+
+def describe_unknown(unknown: Counter[str], outcome: str = "count as errors") -> str:
+    """Return a sentence on labels of test documents that no training document has.
+
+    Examples
+    --------
+    >>> describe_unknown(Counter({"elm": 2, "fir": 1}))
+    "labels of test documents that no training document has count as errors: 'elm' (2), 'fir' (1)"
+    """
+    most = sorted(unknown, key=lambda name: (-unknown[name], name))[:MAX_LISTED]
+    listed = ", ".join(f"{quote(name)} ({unknown[name]:,})" for name in most)
+    more = f" and {len(unknown) - len(most):,} more" if len(unknown) > len(most) else ""
+    return f"labels of test documents that no training document has {outcome}: {listed}{more}"
 
 
 def list_names(labels: Sequence[Any]) -> list[str]:
@@ -293,10 +345,6 @@ def check_labels(documents: Documents) -> Sequence[Any]:
     return labels
 
 
-def _find_targets(test: Documents, names: Sequence[str], y: Any) -> Any:
-    return make_test_targets(check_labels(test), names, y.ndim == 2)
-
-
 def check_kinds(train: Any, test: Any) -> None:
     """Raise ValueError for test documents of another kind: texts or vectors, one label or several.
 
@@ -306,18 +354,6 @@ def check_kinds(train: Any, test: Any) -> None:
         raise ValueError(OTHER_KIND)
     if test.is_multilabel != train.is_multilabel:
         raise ValueError(OTHER_LABELS)
-
-
-def make_test_targets(labels: Sequence[Any], names: Sequence[str], is_multilabel: bool) -> Any:
-    """Return the targets of test documents; raise ValueError for labels never seen in training."""
-    if isinstance(labels[0], tuple) != is_multilabel:
-        raise ValueError(OTHER_LABELS)
-    if not is_multilabel and (unknown := sorted(set(labels) - set(names))):
-        raise ValueError(
-            f"The test documents have labels that no training document has: {unknown[0]!r} "
-            f"{'and others ' if len(unknown) > 1 else ''}was never seen."
-        )
-    return make_targets(labels, names)
 
 
 def hold_out_documents(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -36,7 +37,9 @@ from spokeshave.jobs.dataset import (
     Dataset,
     DatasetInfo,
     Documents,
+    Part,
     check_labels,
+    describe_unknown,
     hold_out_documents,
     list_names,
     make_targets,
@@ -156,7 +159,7 @@ class Executor:
         """
         test, names = self.dataset.test, self.info.names
         given = (unpack_model(content), test.given), (model.estimator_, test.X)
-        return [compare(test.y, predict_ranked(*each), names) for each in given]
+        return [compare(test.y, predict_ranked(*each), names, test.n_unknown) for each in given]
 
 
 CHOOSING = "choosing the representation"
@@ -222,7 +225,14 @@ def run_job(
     watch = stopwatch or Stopwatch()
     settings, chosen = settle(train, test, settings, watch)
     dataset = watch.run("making rows", make_dataset, train, test, settings)
+    warn_of_unknown(dataset)
     return run_steps(Executor(dataset, settings.n_jobs), settings, origin, watch, chosen)
+
+
+def warn_of_unknown(dataset: Dataset) -> None:
+    """Warn if test documents have labels that no training document has."""
+    if dataset.unknown:
+        warnings.warn(describe_unknown(dataset.unknown), UserWarning, stacklevel=3)
 
 
 def settle(
@@ -526,14 +536,19 @@ def trace_curves(dataset: Dataset, settings: Settings, watch: Stopwatch) -> list
     executor = Executor(dataset, settings.n_jobs)
     svc = choose_svm(executor, settings, watch)
     watch.begin(_name_curves(settings))
-    if dataset.test is None:
+    test = dataset.test
+    if test is not None and dataset.unknown:
+        outcome = "are left out of the curve"
+        warnings.warn(describe_unknown(dataset.unknown, outcome), UserWarning, stacklevel=2)
+        test = _take_known(test)
+    if test is None:
         curves, _ = measure_curves(executor, svc, settings, watch)
     else:
         curves = feature_curve(
             dataset.train.X,
             dataset.train.y,
-            X_test=dataset.test.X,
-            y_test=dataset.test.y,
+            X_test=test.X,
+            y_test=test.y,
             method=settings.methods,
             by=settings.by,
             estimator=svc,
@@ -545,6 +560,19 @@ def trace_curves(dataset: Dataset, settings: Settings, watch: Stopwatch) -> list
         )
     watch.end()
     return curves
+
+
+def _take_known(test: Part) -> Part:
+    """Return the test documents that have no unknown label; with several labels, all of them."""
+    if test.n_unknown is None or test.y.ndim == 2:
+        return test
+    rows = np.flatnonzero(test.n_unknown == 0)
+    if not rows.size:
+        raise ValueError(
+            "The test documents must have labels of the training documents. Got none of them; "
+            "check that both files have the same column of labels."
+        )
+    return replace(test, X=test.X[rows], y=test.y[rows], n_unknown=None)
 
 
 def choose_cut(curve: FeatureCurve, settings: Settings) -> Choice:

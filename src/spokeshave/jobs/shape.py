@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, Normalizer, StandardScaler
 
 from spokeshave.jobs.dataset import Dataset, Documents, prepare_dataset
-from spokeshave.jobs.fit import JobResult, make_folds, pack_classifier
+from spokeshave.jobs.fit import JobResult, make_folds, pack_classifier, warn_of_unknown
 from spokeshave.jobs.record import EvaluationRecord, ModelRecord, ShapeRecord
 from spokeshave.jobs.settings import Origin, Settings
 from spokeshave.jobs.summary import (
@@ -74,6 +74,7 @@ def run_shaping(
     settings, origin = settings or Settings(), origin or Origin("documents")
     watch = stopwatch or Stopwatch()
     dataset = watch.run("making rows", _make_dataset, train, test, settings)
+    warn_of_unknown(dataset)
     svc = DualLinearSVC(C=_check_cost(settings), random_state=settings.seed)
     estimator = clone(svc).set_params(probability=dataset.info.can_calibrate)
     # On a few dense features, length one would leave only their ratios.
@@ -156,10 +157,11 @@ def _evaluate_on_test(
     assert test is not None
     on = origin.test_source or "held-out documents"
     found: list[EvaluationRecord | None] = [
-        evaluate_predictions(test.y, model.predict(test.given), names, on)
+        evaluate_predictions(test.y, model.predict(test.given), names, on, test.n_unknown)
     ]
     if plain is not None:
-        return [*found, evaluate_predictions(test.y, plain.predict(test.X), names, on)]
+        predicted = plain.predict(test.X)
+        return [*found, evaluate_predictions(test.y, predicted, names, on, test.n_unknown)]
     return [*found, None]
 
 

@@ -15,7 +15,12 @@ from spokeshave.corpus.documents import Texts, Vectors
 from spokeshave.curves.cuts import count_kept
 from spokeshave.curves.result import Choice, FeatureCurve
 from spokeshave.curves.stability import Stability
-from spokeshave.jobs.dataset import Dataset, DatasetInfo, make_targets
+from spokeshave.jobs.dataset import (
+    Dataset,
+    DatasetInfo,
+    count_unknown_labels,
+    make_targets,
+)
 from spokeshave.jobs.record import (
     ChoiceRecord,
     ClassRecord,
@@ -256,9 +261,19 @@ def _find_edge(order: NDArray[Any], n: int, n_edge: int, names: NDArray[Any]) ->
     return EdgeRecord([str(names[j]) for j in stay], [str(names[j]) for j in go])
 
 
-def evaluate_predictions(y: Any, predicted: Any, names: list[str], on: str) -> EvaluationRecord:
-    """Return the measures of predictions against targets; ``names`` are the classes."""
-    return summarize_evaluation(compare(y, predicted, names), names, on, is_multilabel=y.ndim == 2)
+def evaluate_predictions(
+    y: Any,
+    predicted: Any,
+    names: list[str],
+    on: str,
+    n_unknown: NDArray[np.intp] | None = None,
+) -> EvaluationRecord:
+    """Return the measures of predictions against targets; ``names`` are the classes.
+
+    ``n_unknown`` is the number of labels of each document that are no classes.
+    """
+    found = compare(y, predicted, names, n_unknown)
+    return summarize_evaluation(found, names, on, is_multilabel=y.ndim == 2)
 
 
 def summarize_evaluation(
@@ -290,9 +305,10 @@ def compare_batches(
     none = np.zeros(len(names), np.int64)
     found = [Agreement(0, 0, none, none, none)] * len(predictors)
     for batch in batches:
-        y = make_targets(batch.labels or [], names)
+        labels = batch.labels or []
+        y, n_unknown = make_targets(labels, names), count_unknown_labels(labels, names)
         found = [
-            each.merge(compare(y, predict(batch), names))
+            each.merge(compare(y, predict(batch), names, n_unknown))
             for each, predict in zip(found, predictors, strict=True)
         ]
     return found

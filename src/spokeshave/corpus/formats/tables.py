@@ -384,7 +384,8 @@ def _read_first(reader: Any, table: Table, has_header: bool) -> tuple[list[str],
     records = _read_records(reader, table.bad_rows)
     if has_header:
         # A header cannot be skipped.
-        _, header = next(_read_records(reader, BadRows(table.name, "raise")), (1, []))
+        header_rows = _read_records(reader, BadRows(table.name, "raise", can_skip=False))
+        _, header = next(header_rows, (1, []))
         return header, records
     for first in records:
         return first[1], chain([first], records)
