@@ -67,7 +67,7 @@ class BadRows:
     def report(self, problem: object, number: int, n_lines: int = 1) -> None:
         """Raise the problem of the row at this position, or count its lines."""
         if self._policy == "raise":
-            self.fail(problem, number)
+            self._raise(problem, number, self._remedies)
         # A quote that was not closed has made one row of several.
         self.skipped += n_lines
         if str(problem) in self.problems or len(self.problems) < MAX_PROBLEMS:
@@ -75,9 +75,12 @@ class BadRows:
 
     def fail(self, problem: object, number: int) -> NoReturn:
         """Raise a problem that skipping the row at this position would not solve."""
+        self._raise(problem, number, [])
+
+    def _raise(self, problem: object, number: int, remedies: list[str]) -> NoReturn:
         if self._unit == "line":
-            raise CorpusError(self._path, str(problem), line=number, parameters=self._remedies)
-        raise CorpusError(self._path, f"row {number}: {problem}", parameters=self._remedies)
+            raise CorpusError(self._path, str(problem), line=number, parameters=remedies)
+        raise CorpusError(self._path, f"row {number}: {problem}", parameters=remedies)
 
 
 def describe_skipped(n_skipped: int, problems: Mapping[str, int], name: str) -> str:
