@@ -103,6 +103,7 @@ def print_error(line: str) -> None:
         discard(sys.stderr)
 
 
-def discard(stream: IO[str]) -> None:
+def discard(stream: IO[str] | None) -> None:
     """Discard the rest of a stream: what is buffered, and what is still to be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
