@@ -121,9 +121,11 @@ def kill_commands(n_runs: int, seed: int, turns: Sequence[str] = TURNS) -> Itera
             name: run_whole(CASES[name], Path(folder, name), sources, temporary)
             for name in dict.fromkeys(chosen)
         }
+        places = {name: list(range(chosen.count(name))) for name in references}
+        for each in places.values():
+            generator.shuffle(each)
         for number, name in enumerate(chosen):
-            of_case, place = chosen.count(name), chosen[:number].count(name)
-            share = (place + generator.random()) / of_case
+            share = (places[name].pop() + generator.random()) / chosen.count(name)
             kill = Kill(name, generator.choice(SIGNALS), share, generator.random() < 0.5)
             kill_one(kill, Path(folder, str(number)), sources, temporary, *references[name])
             yield kill
