@@ -99,6 +99,16 @@ def test_nothing_but_the_cluster_imports_dask(path):
         assert not found & {"dask", "distributed", "fsspec"}
 
 
+@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=lambda p: p.stem)
+def test_sparse_matrices_are_checked_before_scikit_learn_converts_them(path):
+    if path.name == "validation.py":
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn"):
+            names = {alias.name for alias in node.names}
+            assert not names & {"check_array", "check_X_y", "validate_data"}
+
+
 def imported_modules(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, stats
 
 from spokeshave.kernels.metrics import count_labels, place_cuts, raise_best, sum_up, tally
+from spokeshave.utils.sparse_format import check_format
 
 TOP = 20
 TOP_LABELS = (1, 3, 5)  # the k of precision at k
@@ -456,7 +457,7 @@ def precision_at_k(y: Any, scores: ArrayLike, k: int = 5) -> float:
 
 
 def _find_true(y: Any) -> NDArray[np.bool_]:
-    return np.asarray(np.asarray(y.toarray() if sparse.issparse(y) else y) != 0)
+    return np.asarray(np.asarray(check_format(y, "y").toarray() if sparse.issparse(y) else y) != 0)
 
 
 def _count_top_labels(

@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.budget.counts import CollectionCounts
 from spokeshave.budget.curve import has_unit_rows
@@ -48,7 +48,7 @@ from spokeshave.text.vectorizer import (
 from spokeshave.utils.checkpoint import WorkFolder, describe, digest
 from spokeshave.utils.formatting import parse_size
 from spokeshave.utils.timing import Stopwatch
-from spokeshave.utils.validation import binarize, check_targets, tidy
+from spokeshave.utils.validation import binarize, check_targets, tidy, validate_data
 
 TOLERANCE = 0.001
 ROWS = 4096  # rows of a matrix in a batch

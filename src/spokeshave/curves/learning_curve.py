@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from spokeshave.curves.cuts import count_kept
 from spokeshave.curves.learning_tasks import MEASURED, LearningOptions, Result, Sample, run_tasks
 from spokeshave.metrics import mean_known
 from spokeshave.svm.tuning import PAPER_CS, check_Cs, split_steps
 from spokeshave.utils.checkpoint import Checkpoint, Fingerprint, Unit, describe, digest
-from spokeshave.utils.validation import binarize, check_targets
+from spokeshave.utils.validation import binarize, check_array, check_target_format, check_targets
 
 if TYPE_CHECKING:
     import pandas
@@ -236,7 +235,7 @@ def learning_curve(
     _check_estimator(estimator, Cs, tune_cv, scoring)
     _check_choices(checkpoint, random_state, progress)
     X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
-    y = check_targets(y if sparse.issparse(y) else np.asarray(y))
+    y = check_targets(check_target_format(y))
     check_consistent_length(X, y)
     labels, indicator = binarize(y)
     names = labels[-indicator.shape[1] :]

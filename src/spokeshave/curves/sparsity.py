@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from spokeshave.curves.cuts import accumulate, check_cuts, check_nonzeros, count_kept, count_within
 from spokeshave.metrics import mean_known
 from spokeshave.ranking.criteria import Ranking
 from spokeshave.ranking.pruning import count_documents
-from spokeshave.utils.validation import tidy
+from spokeshave.utils.validation import check_array, tidy
 
 if TYPE_CHECKING:
     import pandas

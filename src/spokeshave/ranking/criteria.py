@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit, rel_entr
 from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from spokeshave.kernels.sorting import order_nonzero
 from spokeshave.ranking.learners import (
@@ -33,7 +33,13 @@ from spokeshave.utils.sums import (
     sum_presence,
     sum_values,
 )
-from spokeshave.utils.validation import binarize, check_targets, tidy
+from spokeshave.utils.validation import (
+    binarize,
+    check_array,
+    check_target_format,
+    check_targets,
+    tidy,
+)
 
 SMALLEST_RATE = 0.0005  # Forman's: rates are clipped to [0.0005, 0.9995] in Bi-Normal Separation
 
@@ -169,7 +175,8 @@ def rank_features(
     given = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     X = tidy(given)
     check_sign(X, by)
-    y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
+    y = check_target_format(y)
+    y = sparse.csr_matrix(y) if sparse.issparse(y) else y
     check_consistent_length(X, y)
     targets = check_targets(y)
     classes, indicator = binarize(targets)

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array
 
 from spokeshave.kernels.rows import count_frequency
 from spokeshave.text.vectorizer import check_limits, find_limits
-from spokeshave.utils.validation import tidy
+from spokeshave.utils.validation import check_array, tidy
 
 
 class Pruned(NamedTuple):

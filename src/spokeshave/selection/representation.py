@@ -28,7 +28,13 @@ from spokeshave.text.analyzers import JOINT, is_unspaced
 from spokeshave.text.preprocess import require_column
 from spokeshave.text.vectorizer import DocumentVectorizer, weight_fold
 from spokeshave.text.weighting import WEIGHTINGS, TermWeighter, are_counts
-from spokeshave.utils.validation import binarize, check_documents, check_targets, list_documents
+from spokeshave.utils.validation import (
+    binarize,
+    check_documents,
+    check_target_format,
+    check_targets,
+    list_documents,
+)
 
 FEWEST_DOCUMENTS = 1000  # of a round, if there are as many
 LARGEST_SHARE = 8  # characters within words are tried if the work allows one document in so many
@@ -372,7 +378,7 @@ def _check(documents: Any, y: Any) -> tuple[Any, Any]:
     if is_array and documents.dtype.kind not in "OU":
         return check_documents(documents, y)
     require_column(documents, "documents")
-    texts, y = list(documents), check_targets(y if sparse.issparse(y) else np.asarray(y))
+    texts, y = list(documents), check_targets(check_target_format(y))
     if len(texts) != y.shape[0]:
         raise ValueError(
             f"documents must be as many as targets. Got {len(texts)} and {y.shape[0]}."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.curves.cuts import (
     PAPER_FRACTIONS,
@@ -22,7 +22,8 @@ from spokeshave.curves.feature_curve import feature_curve
 from spokeshave.ranking.criteria import rank_features
 from spokeshave.ranking.pruning import count_documents, drop_features, prune_features
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
-from spokeshave.utils.validation import check_targets, tidy
+from spokeshave.utils.sparse_format import check_format
+from spokeshave.utils.validation import check_targets, tidy, validate_data
 
 
 class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -159,6 +160,34 @@ class NormalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_ = np.zeros(X.shape[1], bool)
         self.support_[order[: self.n_features_]] = True
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features only.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+
+        Returns
+        -------
+        X : {ndarray, csr_matrix} of shape (n_documents, n_selected)
+        """
+        return super().transform(check_format(X))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return documents with zeros for the features that were not selected.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_selected)
+            Documents with the selected features.
+
+        Returns
+        -------
+        X : {ndarray, csc_matrix} of shape (n_documents, n_features)
+        """
+        return super().inverse_transform(check_format(X))
 
     def _count(self, X: Any, y: Any, svc: DualLinearSVC, nonzeros: NDArray[np.float64]) -> int:
         """Return how many of the ranked features to keep; ``nonzeros`` are those of each number."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.curves.cuts import PAPER_FRACTIONS, check_cuts
 from spokeshave.curves.feature_curve import (
@@ -38,7 +38,7 @@ from spokeshave.svm.calibration import check_calibration, fit_sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, check_weight, make_svc
 from spokeshave.svm.one_vs_rest import CalibratedMixin
 from spokeshave.svm.solver import warn_if_stopped_early
-from spokeshave.utils.validation import binarize, check_targets, tidy
+from spokeshave.utils.validation import binarize, check_targets, tidy, validate_data
 
 FINALS = ("warm", "exact", "mask", "sv_set")
 OF_SVM = ("C", "loss", "class_weight", "prior", "prior_strength")  # parameters of the SVM

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.kernels.shaping import separate
 from spokeshave.ranking.criteria import SMALLEST_RATE
 from spokeshave.shaping.frames import NUMERIC
 from spokeshave.shaping.levels import Levels, count_levels, find_levels, store_all
 from spokeshave.shaping.shapes import Shapes, map_levels
-from spokeshave.utils.validation import binarize, check_targets, tidy
+from spokeshave.utils.validation import binarize, check_targets, tidy, validate_data
 
 ROUNDING = 1e-12  # estimates that are equal up to rounding differ by less
 SMALLEST_EXTENT = 1e-300  # stretching a smaller extent would overflow

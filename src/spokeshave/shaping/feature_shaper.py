@@ -11,14 +11,15 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.preprocessing import Binarizer, StandardScaler, normalize
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.shaping.bns import BNSScaler
 from spokeshave.shaping.frames import NUMERIC
 from spokeshave.shaping.levels import ValueCounts
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
 from spokeshave.shaping.shapes import FeatureShape, PlotMixin
+from spokeshave.utils.sparse_format import check_format
+from spokeshave.utils.validation import check_array, validate_data
 
 NORMS = ("l2", "l1", "max", None)
 
@@ -293,7 +294,9 @@ default="local_probability"
     def _check(self, X: Any, y: Any = "no_validation", reset: bool = False) -> Any:
         """Return X, and y if it is given; the first stage, if any, validates the values of X."""
         if self.shaper_ is not None or self.scaler_ is not None:
-            return validate_data(self, X, y, skip_check_array=True) if reset else X
+            if reset:
+                return validate_data(self, X, y, skip_check_array=True)
+            return check_format(X)
         several = {} if isinstance(y, str) else {"multi_output": True}
         return validate_data(self, X, y, reset=reset, **NUMERIC, **several)
 

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import OrdinalEncoder
-from sklearn.utils import check_array
+
+from spokeshave.utils.validation import check_array
 
 UNSEEN = -1
 NUMERIC: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}

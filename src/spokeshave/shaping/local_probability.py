@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from spokeshave.shaping.frames import (
     NUMERIC,
@@ -44,7 +44,13 @@ from spokeshave.shaping.shapes import (
     map_cells,
     map_zeros,
 )
-from spokeshave.utils.validation import binarize, check_targets, tidy
+from spokeshave.utils.validation import (
+    binarize,
+    check_target_format,
+    check_targets,
+    tidy,
+    validate_data,
+)
 
 
 class LocalProbabilityShaper(PlotMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -349,7 +355,7 @@ class LocalProbabilityShaper(PlotMixin, OneToOneFeatureMixin, TransformerMixin, 
         table = self.encoder_.transform(X)
         if isinstance(y, str):
             return table
-        y = y if sparse.issparse(y) else np.asarray(y)
+        y = check_target_format(y)
         check_consistent_length(table, y)
         return table, y
 

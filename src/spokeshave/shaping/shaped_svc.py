@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import Binarizer, normalize
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spokeshave.shaping.bns import (
     BNSScaler,
@@ -37,7 +37,14 @@ from spokeshave.shaping.shapes import (
 )
 from spokeshave.svm.estimator import DualLinearSVC, make_svc
 from spokeshave.svm.one_vs_rest import CalibratedMixin
-from spokeshave.utils.validation import binarize, check_targets, list_documents, tidy
+from spokeshave.utils.validation import (
+    binarize,
+    check_target_format,
+    check_targets,
+    list_documents,
+    tidy,
+    validate_data,
+)
 
 
 class ShapedSVC(PlotMixin, CalibratedMixin, BaseEstimator):  # type: ignore[misc]
@@ -133,7 +140,7 @@ default="local_probability"
         else:
             X, y = validate_data(self, X, y, multi_output=True, **NUMERIC)
         documents = fit_shaper(self.shaper_, X, y)
-        y = check_targets(y if sparse.issparse(y) else np.asarray(y))
+        y = check_targets(check_target_format(y))
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2
         self.transforms_ = fit_transforms(

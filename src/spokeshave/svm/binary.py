@@ -21,6 +21,7 @@ from spokeshave.svm.calibration import fit_sigmoid, halve, sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, compute_costs
 from spokeshave.svm.prior import compute_variance
 from spokeshave.svm.solver import Stop, rank_by_frequency, solve_class, warn_if_stopped_early
+from spokeshave.utils.sparse_format import check_format
 from spokeshave.utils.validation import tidy
 
 FULL_SHARE = 0.3  # of nonzeros in a dense table: above it, sparse rows are slower
@@ -56,7 +57,7 @@ def is_plain(model: Any) -> bool:
 
 def check_rows(X: Any) -> Documents:
     """Return documents as finite floats: a dense table if it is full enough, else sparse rows."""
-    X = tidy(X) if sparse.issparse(X) else np.asarray(X)
+    X = tidy(check_format(X)) if sparse.issparse(X) else np.asarray(X)
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     assert_all_finite(X, input_name="X")
     is_thin = not sparse.issparse(X) and np.count_nonzero(X) < FULL_SHARE * X.size

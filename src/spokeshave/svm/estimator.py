@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from spokeshave.svm.calibration import fit_sigmoids, halve
 from spokeshave.svm.one_vs_rest import CalibratedMixin
@@ -25,7 +25,7 @@ from spokeshave.svm.solver import (
     take_documents,
     warn_if_stopped_early,
 )
-from spokeshave.utils.validation import binarize, check_targets, tidy
+from spokeshave.utils.validation import binarize, check_array, check_targets, tidy, validate_data
 
 
 class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from spokeshave.svm.calibration import sigmoid
+from spokeshave.utils.sparse_format import check_format
 
 
 class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
@@ -36,6 +37,24 @@ class OneVsRestMixin(ClassifierMixin):  # type: ignore[misc]
             return np.asarray(scores > 0, int)
         best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
         return np.asarray(self.classes_[best])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of documents that have exactly the labels predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_features)
+            Documents.
+        y : array-like of shape (n_documents,) or indicator matrix (n_documents, n_classes)
+            Targets.
+        sample_weight : array-like of shape (n_documents,), optional
+            Weights of the documents.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        return float(super().score(X, check_format(y, "y"), sample_weight))
 
     def _shape_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores (documents x classes) as a vector if there are two classes."""

@@ -14,11 +14,12 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from spokeshave.metrics import mean_known
 from spokeshave.svm.estimator import DualLinearSVC
+from spokeshave.utils.validation import check_array, check_target_format
 
 PAPER_CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 ROUNDING = 1e-12  # means of the same scores in another order differ by less
@@ -88,7 +89,8 @@ def tune_C(
     """
     values = check_Cs(Cs)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-    y = sparse.csr_matrix(y) if sparse.issparse(y) else np.asarray(y)
+    y = check_target_format(y)
+    y = sparse.csr_matrix(y) if sparse.issparse(y) else y
     check_consistent_length(X, y)
     folds = check_cv(cv, y, classifier=True).split(X, y)
     # Two classes are one block of work, so the folds run side by side instead.

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative
+
+from spokeshave.utils.validation import validate_data
 
 WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer and TermWeighter
     "binary": {"weighting": "binary", "sublinear_tf": False},

@@ -7,8 +7,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array as check_values
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data as validate_values
+
+from spokeshave.utils.sparse_format import check_format
+
+
+def check_array(X: Any, **options: Any) -> Any:
+    """Return X by scikit-learn's ``check_array``; a sparse matrix must be well-formed."""
+    return check_values(check_format(X, options.get("input_name") or "X"), **options)
+
+
+def validate_data(
+    estimator: Any, X: Any = "no_validation", y: Any = "no_validation", **options: Any
+) -> Any:
+    """Return X and y by scikit-learn's ``validate_data``; sparse ones must be well-formed."""
+    return validate_values(estimator, check_format(X), check_format(y, "y"), **options)
+
+
+def check_target_format(y: Any) -> Any:
+    """Return y as an array, or as it is if it is a sparse matrix, which must be well-formed."""
+    return check_format(y, "y") if sparse.issparse(y) else np.asarray(y)
 
 
 def check_targets(y: Any) -> Any:
@@ -91,7 +112,7 @@ def check_documents(X: Any, y: Any, like: Any = None) -> tuple[sparse.csr_matrix
     Test documents must have as many features as ``like``, the training documents.
     """
     X = tidy(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
-    y = check_targets(y if sparse.issparse(y) else np.asarray(y))
+    y = check_targets(check_target_format(y))
     check_consistent_length(X, y)
     if like is not None and X.shape[1] != like.shape[1]:
         raise ValueError(
