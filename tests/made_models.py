@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import zlib
@@ -9,7 +10,8 @@ import zlib
 import numpy as np
 from safetensors.numpy import load, save
 
-from spokeshave.model.file import KEY, NO_DIGEST, VERSION
+from spokeshave.model.file import KEY, NO_DIGEST
+from spokeshave.model.file_content import VERSION
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.model import Model
 from spokeshave.model.scorers import N_BINS, ShapedScorer, ShapeTable, SparseScorer
@@ -24,6 +26,7 @@ TEXTS = [
     "",
 ]
 N_COLUMNS = 9
+LARGE = 2**63
 
 
 def weigh(rng, n_known, n_scores, *, unit=False):
@@ -165,7 +168,7 @@ def take_apart(content):
 def put_together(header, arrays):
     """Return the file of a header, given as JSON or not yet, and arrays, with a right digest."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    if not isinstance(header, str) and header.get("version") == VERSION:
+    if not isinstance(header, str) and header.get("version") in range(3, VERSION + 1):
         described = {name: [a.dtype.str, list(a.shape)] for name, a in sorted(arrays.items())}
         arrays = {name: compress(array) for name, array in arrays.items()}
         header = header | {"sha256": NO_DIGEST, "arrays": described}
@@ -183,3 +186,51 @@ def seal(content):
     """Return the content of a file with the digest that it should have."""
     digest = hashlib.sha256(content).hexdigest()
     return content.replace(NO_DIGEST.encode(), digest.encode(), 1)
+
+
+JUNK = [
+    *(None, True, False, 0, 1, -1, 3, 10**18, 10**30, 1.5, "", "ash", "text", "vectors", "sparse"),
+    *("shaped", "l1", "l2", "max", "counts", "tfidf", [], [1], [1, 1], ["a", "b"], ["a", "b", "c"]),
+    *([[1], [2]], {}, {"kind": "text"}, [None], [True, False], "é\ud800", [0.5, 1.5, 2.5]),
+]
+NUMBERS = [0, 1, 2, 3, -1, -2, 100, LARGE // 2, LARGE - 1, LARGE - 40, -50, -LARGE]
+
+
+def lie_in_header(header, rng):
+    """Return a header with something else in one place, or nothing."""
+    header = copy.deepcopy(header)
+    parts = [header, header["input"], header["scorer"]]
+    part = rng.choice([part for part in parts if isinstance(part, dict) and part] or [header])
+    key = rng.choice([key for key in part if key not in ("format", "version", "sha256")])
+    part[key] = rng.choice(JUNK)
+    return header
+
+
+def lie_in_arrays(arrays, rng):
+    """Return arrays of which one is lost, swapped, cut, longer, of another kind or changed."""
+    name, other = rng.choice(list(arrays)), rng.choice(list(arrays))
+    array = arrays[name]
+    match rng.randrange(7):
+        case 0:
+            return {key: arrays[key] for key in arrays if key != name}
+        case 1:
+            return arrays | {name: arrays[other], other: array}
+        case 2:
+            return arrays | {name: array.ravel()[: max(0, array.size - 1)]}
+        case 3:
+            return arrays | {name: np.concatenate([array.ravel(), array.ravel()[:2]])}
+        case 4:
+            with np.errstate(all="ignore"):
+                return arrays | {
+                    name: array.astype(rng.choice(["<u1", "<u2", "<u4", "<i8", "<f4"]))
+                }
+        case _:
+            changed = array.copy()
+            for _ in range(min(array.size, rng.randrange(1, 4))):
+                number = rng.choice([*NUMBERS, int(changed.flat[0]) + 1])
+                is_real = array.dtype.kind == "f"
+                value = float(number) if is_real else number % 2 ** (8 * array.itemsize)
+                if array.dtype.kind == "i" and value >= LARGE:
+                    value -= 2 * LARGE
+                changed.flat[rng.randrange(array.size)] = value
+            return arrays | {name: changed}

@@ -16,7 +16,7 @@ import pytest
 
 from spokeshave import load_model
 from spokeshave.corpus import load_source
-from spokeshave.model.file import VERSION
+from spokeshave.model.file_content import VERSION
 
 MEMORY = """
 import resource, subprocess, sys

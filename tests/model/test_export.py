@@ -469,12 +469,12 @@ CANNOT_BE_SAVED = {
     "same names": (
         lambda: fit_trees(SVM),
         {"classes": ["ash", "ash"]},
-        r"classes must be distinct strings, .* Got \['ash', 'ash'\] instead",
+        r"classes must be distinct strings of valid Unicode, .* Got \['ash', 'ash'\] instead",
     ),
     "no names": (
         lambda: fit_trees(SVM),
         {"classes": ["ash", None]},
-        r"classes must be distinct strings, .* Got \['ash', None\] instead",
+        r"classes must be distinct strings of valid Unicode, .* Got \['ash', None\] instead",
     ),
     "infinite": (fit_infinite, {}, "The weights of the model must be finite numbers of single"),
     "missing": (

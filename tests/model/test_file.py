@@ -30,16 +30,9 @@ from spokeshave import (
     load_model,
     save_model,
 )
-from spokeshave.model import file
-from spokeshave.model.file import (
-    FORMAT,
-    KEY,
-    NO_DIGEST,
-    VERSION,
-    count_shared,
-    pack_model,
-    unpack_model,
-)
+from spokeshave.model import file_content
+from spokeshave.model.file import FORMAT, KEY, NO_DIGEST, pack_model, unpack_model
+from spokeshave.model.file_content import VERSION, count_shared
 from spokeshave.text.analyzers import Analysis
 
 MODELS = make_models()
@@ -365,7 +358,7 @@ def test_byte_precision_rounds_to_a_64th_of_the_usual_weight(data):
 def test_weights_are_rounded_and_read_part_by_part(monkeypatch):
     model = MODELS["labels"]
     whole = pack_model(model, "byte")
-    monkeypatch.setattr(file, "PART", 2)
+    monkeypatch.setattr(file_content, "PART", 2)
     assert model.scorer.n_weights > 4
     assert pack_model(model, "byte") == whole
     weights = unpack_model(whole).scorer.weights

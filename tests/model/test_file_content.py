@@ -12,18 +12,20 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from made_models import TEXTS, make_documents, make_models, put_together, seal, take_apart
-from spokeshave import ModelFileError, load_model
-from spokeshave.model.file import (
-    KEY,
-    LARGEST,
-    MOST_SHARED,
-    NO_DIGEST,
-    describe_model,
-    pack_model,
-    restore_model,
-    unpack_model,
+from made_models import (
+    LARGE,
+    TEXTS,
+    lie_in_arrays,
+    lie_in_header,
+    make_documents,
+    make_models,
+    put_together,
+    seal,
+    take_apart,
 )
+from spokeshave import ModelFileError, load_model
+from spokeshave.model.file import KEY, LARGEST, NO_DIGEST, pack_model, unpack_model
+from spokeshave.model.file_content import MOST_SHARED, describe_model, restore_model
 from spokeshave.model.inputs import TextInput, VectorInput
 from spokeshave.model.scorers import SparseScorer
 from spokeshave.text.analyzers import Analysis
@@ -32,7 +34,6 @@ MODELS = make_models()
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 PARTS = {name: take_apart(pack_model(model)) for name, model in MODELS.items()}
 CONTRADICTION = "the model file contradicts itself; it was not written by Spokeshave"
-LARGE = 2**63
 EMPTY = np.zeros(0, np.uint8), np.zeros(0, np.float32)  # classes and weights of no feature
 
 
@@ -392,6 +393,100 @@ def test_a_small_file_cannot_fill_the_memory(tmp_path):
     tracemalloc.stop()
 
 
+def rename(header, arrays, names):
+    """Return the parts of the model of no words with other classes."""
+    n_scores = len(names)
+    thresholds = np.zeros(n_scores)
+    changed = {"thresholds": thresholds, "intercept": thresholds}
+    return header | {"classes": names}, arrays | changed
+
+
+def test_a_long_name_among_many_classes_takes_no_more_memory_than_it_has(tmp_path):
+    names = ["ash" + "e" * 10**6, *map(str, range(2_000))]
+    content = put_together(*rename(*PARTS["no words"], names))
+    path = tmp_path / "long.model"
+    path.write_bytes(content)
+    tracemalloc.start()
+    model = load_model(path)
+    assert tracemalloc.get_traced_memory()[1] < 20 * len(content)  # of fixed width: 8 GB
+    tracemalloc.stop()
+    assert model.classes_.tolist() == names
+    assert model.predict(TEXTS).tolist() == 5 * names[:1]
+    assert model.explain(TEXTS[0], "17").label == "17"
+    assert unpack_model(pack_model(model)).classes_.tolist() == names
+
+
+def test_classes_are_counted_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("spokeshave.model.file_content._check_classes", None)
+    header, arrays = PARTS["labels"]
+    refuse(tmp_path, header | {"classes": ["a", "b"]}, arrays)
+
+
+def test_very_many_names_of_no_letters_are_refused_before_they_are_made(tmp_path, monkeypatch):
+    monkeypatch.setattr("spokeshave.model.file_content.restore_model", None)
+    header, arrays = PARTS["vectors"]
+    nothing = np.zeros(70_000, np.uint8)
+    named = {"names": nothing[:0], "name_lengths": nothing, "name_shared": nothing}
+    assert len(put_together(header, arrays | named)) < 5_000
+    refuse(tmp_path, header, arrays | named)
+
+
+def test_very_many_names_that_are_alike_are_read_again():
+    model, n = MODELS["vectors"], 70_000
+    given = VectorInput(n, np.arange(n), ("",) * n, False)
+    scorer = SparseScorer(np.zeros(n + 1, np.int64), *EMPTY, model.scorer.intercept, False)
+    again = unpack_model(pack_model(replace(model, input=given, scorer=scorer)))
+    assert again.input.names == given.names
+
+
+def test_a_feature_with_more_weights_than_classes_is_refused(tmp_path):
+    header, arrays = PARTS["two classes"]
+    counts = arrays["counts"].copy()
+    first, second = np.flatnonzero(counts)[:2]
+    counts[first], counts[second] = 2, 0
+    assert counts.sum() == arrays["counts"].sum()
+    refuse(tmp_path, header, arrays | {"counts": counts})
+
+
+def test_an_array_of_many_dimensions_is_refused_before_they_are_multiplied(tmp_path):
+    header, arrays = take_outer(*PARTS["labels"])
+    described = header["arrays"] | {"names": ["|u1", [10**4000] * 1_000]}
+    refuse_content(tmp_path, seal_outer(header | {"arrays": described}, arrays))
+
+
+def test_provenance_that_is_too_deep_to_be_written_is_refused(tmp_path):
+    header, arrays = PARTS["labels"]
+    refuse(tmp_path, header | {"provenance": {"data": nest(30)}}, arrays)
+    content = put_together(header | {"provenance": {"data": nest(10)}}, arrays)
+    assert unpack_model(content).provenance == {"data": nest(10)}
+
+
+@pytest.mark.parametrize("names", [["ash", "o\ud800k", "yew"], ["\ud83c", "\udf32", "yew"]])
+def test_half_a_character_in_a_class_is_refused(tmp_path, names):
+    header, arrays = PARTS["labels"]
+    refuse(tmp_path, header | {"classes": names}, arrays)
+    model = replace(MODELS["labels"], classes_=np.array(names))
+    with pytest.raises(ValueError, match=r"^classes must be distinct strings of valid Unicode, "):
+        pack_model(model)
+
+
+def test_memory_that_there_is_not_gets_a_sentence(tmp_path, monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("spokeshave.model.file.restore_model", fail)
+    path = tmp_path / "large.model"
+    path.write_bytes(pack_model(MODELS["labels"]))
+    with pytest.raises(ModelFileError, match="there is not enough memory to load it"):
+        load_model(path)
+
+
+def test_a_header_that_reading_would_refuse_is_not_written(monkeypatch):
+    monkeypatch.setattr("spokeshave.model.file.LONGEST_HEADER", 1000)
+    with pytest.raises(ValueError, match=r"^classes, stop words and provenance must take at most"):
+        pack_model(MODELS["labels"])
+
+
 def test_names_that_share_too_much_are_refused(tmp_path):
     header, arrays = PARTS["vectors"]
     n = arrays["name_lengths"].size
@@ -495,54 +590,6 @@ def use_if_loaded(folder, header, arrays):
         if model.calibration_ is not None:
             model.predict_proba(documents)
     return True
-
-
-JUNK = [
-    *(None, True, False, 0, 1, -1, 3, 10**18, 10**30, 1.5, "", "ash", "text", "vectors", "sparse"),
-    *("shaped", "l1", "l2", "max", "counts", "tfidf", [], [1], [1, 1], ["a", "b"], ["a", "b", "c"]),
-    *([[1], [2]], {}, {"kind": "text"}, [None], [True, False], "é\ud800", [0.5, 1.5, 2.5]),
-]
-NUMBERS = [0, 1, 2, 3, -1, -2, 100, LARGE // 2, LARGE - 1, LARGE - 40, -50, -LARGE]
-
-
-def lie_in_header(header, rng):
-    """Return a header with something else in one place, or nothing."""
-    header = copy.deepcopy(header)
-    parts = [header, header["input"], header["scorer"]]
-    part = rng.choice([part for part in parts if isinstance(part, dict) and part] or [header])
-    key = rng.choice([key for key in part if key not in ("format", "version", "sha256")])
-    part[key] = rng.choice(JUNK)
-    return header
-
-
-def lie_in_arrays(arrays, rng):
-    """Return arrays of which one is lost, swapped, cut, longer, of another kind or changed."""
-    name, other = rng.choice(list(arrays)), rng.choice(list(arrays))
-    array = arrays[name]
-    match rng.randrange(7):
-        case 0:
-            return {key: arrays[key] for key in arrays if key != name}
-        case 1:
-            return arrays | {name: arrays[other], other: array}
-        case 2:
-            return arrays | {name: array.ravel()[: max(0, array.size - 1)]}
-        case 3:
-            return arrays | {name: np.concatenate([array.ravel(), array.ravel()[:2]])}
-        case 4:
-            with np.errstate(all="ignore"):
-                return arrays | {
-                    name: array.astype(rng.choice(["<u1", "<u2", "<u4", "<i8", "<f4"]))
-                }
-        case _:
-            changed = array.copy()
-            for _ in range(min(array.size, rng.randrange(1, 4))):
-                number = rng.choice([*NUMBERS, int(changed.flat[0]) + 1])
-                is_real = array.dtype.kind == "f"
-                value = float(number) if is_real else number % 2 ** (8 * array.itemsize)
-                if array.dtype.kind == "i" and value >= LARGE:
-                    value -= 2 * LARGE
-                changed.flat[rng.randrange(array.size)] = value
-            return arrays | {name: changed}
 
 
 @pytest.mark.parametrize("seed", range(4))

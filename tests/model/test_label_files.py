@@ -8,9 +8,15 @@ from threading import Thread
 import polars
 import pytest
 
-from made_models import make_models
+from made_models import TEXTS, make_models
 from spokeshave.errors import CorpusError
-from spokeshave.model.label_files import Labelled, Labelling, label_file
+from spokeshave.model.label_files import (
+    Labelled,
+    Labelling,
+    PredictedColumns,
+    label_file,
+    predict_columns,
+)
 
 MODELS = make_models()
 
@@ -57,6 +63,21 @@ def test_vectors_of_which_there_are_none(label):
     done, target = label("x.svm", "\n", model="vectors")
     assert done == Labelled(0, 0)
     assert target.read_text() == "row,predicted_label\n"
+
+
+@pytest.mark.parametrize("model", ["labels", "two classes", "multilabel"])
+@pytest.mark.parametrize("scores", ["none", "best", "all"])
+def test_columns_are_made_of_few_documents_at_a_time(model, scores, monkeypatch):
+    model = MODELS[model]
+    wanted = [PredictedColumns(scores, as_probability) for as_probability in (False, True)]
+    wanted = wanted[: 1 + (model.calibration_ is not None)]
+    whole = [predict_columns(model, TEXTS, each) for each in wanted]
+    monkeypatch.setattr("spokeshave.model.model.N_SCORES", 1)
+    for each, expected in zip(wanted, whole, strict=True):
+        found = predict_columns(model, TEXTS, each)
+        assert found.keys() == expected.keys()
+        for name in found:
+            assert list(found[name]) == list(expected[name])
 
 
 def test_vectors_are_read_in_batches(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,9 @@ from scipy import sparse
 from made_models import TEXTS, make_documents, make_models
 from spokeshave import Explanation
 from spokeshave.model import inputs
-from spokeshave.model.model import Contribution, calibrate
+from spokeshave.model.inputs import TextInput
+from spokeshave.model.model import Contribution, Model, calibrate
+from spokeshave.model.scorers import SparseScorer
 
 MODELS = make_models()
 EVERY_MODEL = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
@@ -69,6 +72,47 @@ def test_no_documents_have_no_predictions(model):
     assert model.decision_function(documents).shape == expected
     if model.calibration_ is not None:
         assert model.predict_proba(documents).shape == (0, len(model.classes_))
+
+
+@EVERY_MODEL
+@pytest.mark.parametrize("has_numba", [True, False])
+def test_very_many_classes_leave_few_documents_at_a_time(model, has_numba, monkeypatch):
+    if has_numba:
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.delitem(sys.modules, "numba", raising=False)
+    documents, sizes = make_documents(model), []
+    expected = model.predict(documents), model.decision_function(documents)
+    score = type(model.scorer).score
+
+    def score_few(self, rows):
+        sizes.append((len(rows.indptr) - 1) * len(self.intercept))
+        return score(self, rows)
+
+    monkeypatch.setattr("spokeshave.model.model.N_SCORES", 6)
+    monkeypatch.setattr(type(model.scorer), "score", score_few)
+    np.testing.assert_array_equal(model.predict(documents), expected[0])
+    assert sum(sizes) == expected[1].size
+    assert max(sizes) <= 6
+    np.testing.assert_allclose(model.decision_function(documents), expected[1])
+    if model.calibration_ is not None:
+        expected = calibrate(model, expected[1])
+        np.testing.assert_allclose(model.predict_proba(documents), expected)
+
+
+def test_scores_of_all_documents_for_very_many_classes_are_not_kept(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)  # each thread has a batch
+    n, n_documents = 100_000, 90
+    monkeypatch.setattr("spokeshave.model.model.N_SCORES", n)
+    given = TextInput(["ash", "oak"], "binary", None, True, None)
+    weights = np.array([1, 2], np.float32)
+    scorer = SparseScorer(np.arange(3), np.array([7, n - 1]), weights, np.zeros(n), unit=False)
+    model = Model(np.arange(n), False, given, scorer, np.zeros(n), None)
+    tracemalloc.start()
+    predicted = model.predict(["ash", "oak", "elm"] * (n_documents // 3))
+    assert tracemalloc.get_traced_memory()[1] < 8 * n * n_documents / 4
+    tracemalloc.stop()
+    assert predicted.tolist() == [7, n - 1, 0] * (n_documents // 3)
 
 
 def test_texts_may_come_one_by_one():

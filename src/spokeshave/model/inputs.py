@@ -79,9 +79,9 @@ class TextInput:
         self.analysis = replace(analysis or Analysis(), strip_markup=strip_markup)
         self._n_read = 0  # characters, as often as there are terms for a word
 
-    def split(self, documents: Iterable[str]) -> Iterator[list[str]]:
-        """Yield the documents in batches."""
-        return split_chunks(documents, CHUNK_SIZE, "documents")
+    def split(self, documents: Iterable[str], n_most: int = sys.maxsize) -> Iterator[list[str]]:
+        """Yield the documents in batches of at most ``n_most``."""
+        return split_chunks(documents, CHUNK_SIZE, "documents", n_most)
 
     def read(self, documents: list[str]) -> Rows:
         """Return documents as rows of terms, in order of first occurrence."""
@@ -177,21 +177,21 @@ class VectorInput:
         """Whether values are not used as they are."""
         return (self.weighting, self.sublinear_tf, self.norm) != ("counts", False, None)
 
-    def split(self, documents: Any) -> Iterator[Any]:
-        """Yield the documents in batches."""
+    def split(self, documents: Any, n_most: int = sys.maxsize) -> Iterator[Any]:
+        """Yield the documents in batches of at most ``n_most``."""
         is_sparse = hasattr(documents, "tocsr")
         if is_sparse and self.keep_zeros:
             raise ValueError(
                 "documents must be dense, like the training documents. Got a sparse matrix instead."
             )
-        X: Any = documents.tocsr() if is_sparse else np.asarray(documents, float)
+        X: Any = check_vectors(documents).tocsr() if is_sparse else np.asarray(documents, float)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(
                 f"documents must be rows of {self.n_features} features. "
                 f"Got an array of shape {X.shape} instead."
             )
         n_cells = X.nnz if is_sparse else X.size
-        step = max(1, CHUNK_SIZE * X.shape[0] // max(n_cells, 1))
+        step = min(n_most, max(1, CHUNK_SIZE * X.shape[0] // max(n_cells, 1)))
         for start in range(0, X.shape[0], step):
             yield X[start : start + step]
 
@@ -224,6 +224,15 @@ class VectorInput:
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[is_known]
         counts = np.bincount(rows, minlength=X.shape[0])
         return Rows(_accumulate(counts), numbers[is_known], X.data[is_known].astype(float))
+
+
+def check_vectors(documents: Any) -> Any:
+    """Return the documents; if they are a sparse matrix, it must be well-formed."""
+    if not hasattr(documents, "tocsr"):
+        return documents
+    from spokeshave.utils.sparse_format import check_format  # dense documents do not need scipy
+
+    return check_format(documents, "documents")
 
 
 def weigh(

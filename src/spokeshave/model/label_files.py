@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,7 +23,7 @@ from spokeshave.corpus.sniff import guess_format
 from spokeshave.corpus.stdin import STDIN
 from spokeshave.errors import CorpusError, NoDocumentsError
 from spokeshave.model.inputs import TextInput
-from spokeshave.model.model import Model, calibrate, decide
+from spokeshave.model.model import Model, calibrate, decide, map_scores
 
 STREAMED = ("text", *TABLES)
 VECTORS = ("svmlight", "arff")
@@ -189,7 +189,19 @@ def predict_columns(model: Model, documents: Any, wanted: PredictedColumns) -> d
         ``label``; ``score`` of the predicted class, the highest of a multilabel model; or a
         ``score_`` of each class. Probabilities are called ``probability``.
     """
-    scores = model.decision_function(documents)
+    parts = map_scores(model, documents, lambda scores: _make_columns(model, scores, wanted))
+    return {name: _join([part[name] for part in parts]) for name in parts[0]}
+
+
+def _join(parts: list[Any]) -> Any:
+    """Return the parts of a column, which are lists or arrays, as one."""
+    return list(chain(*parts)) if isinstance(parts[0], list) else np.concatenate(parts)
+
+
+def _make_columns(
+    model: Model, scores: NDArray[np.float64], wanted: PredictedColumns
+) -> dict[str, Any]:
+    """Return the columns of `predict_columns` for documents with these scores."""
     columns: dict[str, Any] = {"label": _list_labels(model, scores, wanted.separator)}
     if wanted.scores == "none":
         return columns

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spokeshave.model.inputs import TextInput, VectorInput
+from spokeshave.model.inputs import TextInput, VectorInput, check_vectors
 from spokeshave.model.scorers import ShapedScorer, SparseScorer
+
+N_SCORES = 1 << 22  # of a batch of documents, or those of one document if it has more
+
+Found = TypeVar("Found")
 
 
 class Contribution(NamedTuple):
@@ -103,19 +108,7 @@ class Model:
         -------
         scores : ndarray of shape (n_documents, n_classes), or (n_documents,) for two classes
         """
-
-        def score(batch: Any) -> NDArray[np.float64]:
-            return self.scorer.score(self.input.read(batch))
-
-        found = [np.zeros((0, len(self.scorer.intercept)))]
-        batches = self.input.split(documents)
-        if "numba" in sys.modules:
-            with ThreadPoolExecutor(os.cpu_count()) as threads:
-                found.extend(threads.map(score, batches))
-        else:  # without kernels, threads would wait for the interpreter lock
-            found.extend(map(score, batches))
-        scores = np.concatenate(found)
-        return scores[:, 0] if self.is_binary_ else scores
+        return _join(map_scores(self, documents, lambda scores: scores))
 
     def predict(self, documents: Any) -> NDArray[Any]:
         """Return the class of the highest score, or for multilabel models all positive classes.
@@ -129,7 +122,7 @@ class Model:
         -------
         labels : ndarray of shape (n_documents,), or indicator matrix (n_documents, n_classes)
         """
-        return decide(self, self.decision_function(documents))
+        return _join(map_scores(self, documents, lambda scores: decide(self, scores)))
 
     def predict_proba(self, documents: Any) -> NDArray[np.float64]:
         """Return the probability of each class by Platt's sigmoid.
@@ -144,7 +137,7 @@ class Model:
         probabilities : ndarray of shape (n_documents, n_classes)
             For multilabel models, each class separately; otherwise rows sum to one.
         """
-        return calibrate(self, self.decision_function(documents))
+        return _join(map_scores(self, documents, lambda scores: calibrate(self, scores)))
 
     def explain(self, document: Any, label: Any = None, n_words: int = 10) -> Explanation:
         """Return the words that contribute most to the score of a document.
@@ -163,11 +156,11 @@ class Model:
         explanation : Explanation
         """
         is_text = isinstance(self.input, TextInput)
-        documents = [document] if is_text else np.reshape(document, (1, -1))
+        documents = [document] if is_text else np.reshape(check_vectors(document), (1, -1))
         rows = self.input.read(next(iter(self.input.split(documents))))
         scores = self.scorer.score(rows)[0]
         k, sign = self._find_score(scores, label)
-        contribution = sign * self.scorer.contribute(rows)[:, k]
+        contribution = sign * self.scorer.contribute(rows, k)
         order = np.argsort(-np.abs(contribution), kind="stable")
         found = [
             Contribution(self.feature_names_[rows.features[i]], float(contribution[i]))
@@ -175,7 +168,7 @@ class Model:
             if contribution[i]
         ]
         return Explanation(
-            label=self.classes_[int(sign > 0) if self.is_binary_ else k].item(),
+            label=self.classes_.tolist()[int(sign > 0) if self.is_binary_ else k],
             score=float(sign * scores[k]),
             intercept=float(sign * self.scorer.intercept[k]),
             words=found[:n_words],
@@ -194,6 +187,44 @@ class Model:
             )
         number = names.index(label)
         return (0, 2 * number - 1) if self.is_binary_ else (number, 1)
+
+
+def map_scores(
+    model: Model, documents: Any, find: Callable[[NDArray[np.float64]], Found]
+) -> list[Found]:
+    """Return what a function finds for the scores of each batch of documents.
+
+    The first batch has no documents. The scores of a batch are dropped when it is done, so that
+    those of all documents for all of very many classes are never in memory at once.
+    """
+    n_scores = len(model.scorer.intercept)
+
+    def find_batch(batch: Any) -> Found:
+        return find_scored(model.scorer.score(model.input.read(batch)))
+
+    def find_scored(scores: NDArray[np.float64]) -> Found:
+        return find(scores[:, 0] if model.is_binary_ else scores)
+
+    found = [find_scored(np.zeros((0, n_scores)))]
+    batches = model.input.split(documents, max(1, N_SCORES // n_scores))
+    if "numba" in sys.modules:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            found.extend(threads.map(find_batch, batches))
+    else:  # without kernels, threads would wait for the interpreter lock
+        found.extend(map(find_batch, batches))
+    return found
+
+
+def _join(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return the parts as one array; each is dropped once it is copied."""
+    whole = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), parts[0].dtype)
+    start = 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        whole[start : start + len(part)] = part
+        start += len(part)
+    return whole
 
 
 def decide(model: Model, scores: NDArray[np.float64]) -> NDArray[Any]:

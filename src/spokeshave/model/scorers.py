@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from spokeshave.model.inputs import Rows, measure_rows
 
 N_BINS = 2  # the bins of a feature, zero and missing, as in kernels.shaping, which needs numba
+
+Located: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"  # of `find_levels`
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +57,15 @@ class SparseScorer:
 
     def list_weights(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         """Return the features of class k and their weights."""
-        features = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        return features[self.classes == k], self.weights[self.classes == k]
+        order, ends = self._by_class
+        places = order[ends[k] : ends[k + 1]]
+        return np.searchsorted(self.starts, places, "right") - 1, self.weights[places]
+
+    @cached_property
+    def _by_class(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The places of the weights, class by class, and where those of each class begin."""
+        counts = np.bincount(self.classes, minlength=len(self.intercept))
+        return np.argsort(self.classes, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
 
     def score(self, rows: Rows) -> NDArray[np.float64]:
         """Return the score of each document for each class."""
@@ -64,16 +74,22 @@ class SparseScorer:
             scores /= np.sqrt(np.where(squares > 0, squares, 1))
         return scores + self.intercept
 
-    def contribute(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the contribution of each cell of the rows to the score of each class."""
-        cells = np.arange(len(rows.features))
-        alone = rows._replace(indptr=np.append(cells, len(cells)))
-        contribution = self._add_up(alone)[0]
-        squares = self._add_up(rows)[1]
-        if squares is not None:
-            length = np.sqrt(np.where(squares > 0, squares, 1))
-            contribution /= np.repeat(length, np.diff(rows.indptr), axis=0)
-        return contribution
+    def contribute(self, rows: Rows, k: int) -> NDArray[np.float64]:
+        """Return the contribution of each cell of the rows to the score of class k."""
+        n_cells = len(rows.features)
+        values = np.ones(n_cells) if rows.values is None else rows.values
+        cells, weights = self._find_weights(rows.features)
+        is_of_class = self.classes[weights] == k
+        cells, weights = cells[is_of_class], weights[is_of_class]
+        contribution: NDArray[np.float64] = np.asarray(
+            np.bincount(cells, values[cells] * self.weights[weights], n_cells), float
+        )
+        if self.unit:
+            n_documents = len(rows.indptr) - 1
+            documents = np.repeat(np.arange(n_documents), np.diff(rows.indptr))
+            squares = np.bincount(documents[cells], values[cells] ** 2, n_documents)
+            contribution = contribution / np.sqrt(np.where(squares > 0, squares, 1))[documents]
+        return np.asarray(contribution)
 
     def _add_up(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return sums of weights (documents x classes) and, if ``unit``, of squared values."""
@@ -92,14 +108,10 @@ class SparseScorer:
         self, rows: Rows, shape: tuple[int, int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Do the same as ``kernels.rows.add_weights`` in numpy."""
-        counts = np.diff(self.starts)[rows.features]
-        ends = np.cumsum(counts)
-        first = np.repeat(self.starts[rows.features] - (ends - counts), counts)
-        weights = first + np.arange(len(first))
-        documents = np.repeat(np.repeat(np.arange(shape[0]), np.diff(rows.indptr)), counts)
-        target = documents * shape[1] + self.classes[weights]
-        values = np.ones(len(counts)) if rows.values is None else rows.values
-        values = np.repeat(values, counts)
+        cells, weights = self._find_weights(rows.features)
+        documents = np.repeat(np.arange(shape[0]), np.diff(rows.indptr))
+        target = documents[cells] * shape[1] + self.classes[weights]
+        values = np.ones(len(cells)) if rows.values is None else rows.values[cells]
 
         def gather(amounts: NDArray[np.float64]) -> NDArray[np.float64]:
             sums = np.bincount(target, amounts, minlength=shape[0] * shape[1])
@@ -107,6 +119,13 @@ class SparseScorer:
 
         scores = gather(values * self.weights[weights])
         return scores, gather(values * values) if self.unit else None
+
+    def _find_weights(self, features: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the places of all weights of the features, and before that the cell of each."""
+        counts = np.diff(self.starts)[features]
+        ends = np.cumsum(counts)
+        first = np.repeat(self.starts[features] - (ends - counts), counts)
+        return np.repeat(np.arange(len(features)), counts), first + np.arange(len(first))
 
 
 class ShapeTable(NamedTuple):
@@ -163,28 +182,37 @@ class ShapedScorer:
         n_documents = len(rows.indptr) - 1
         documents = np.repeat(np.arange(n_documents), np.diff(rows.indptr))
         scores = np.empty((n_documents, len(self.intercept)))
-        contribution = self.contribute(rows)
+        values, levels = self._locate(rows)
         for k, intercept in enumerate(self.intercept):
-            scores[:, k] = np.bincount(documents, contribution[:, k], minlength=n_documents)
+            contribution = self._weigh(rows, k, values, levels)
+            scores[:, k] = np.bincount(documents, contribution, minlength=n_documents)
             scores[:, k] += intercept
         return scores
 
-    def contribute(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the contribution of each cell of the rows to the score of each class."""
-        features = rows.features
-        values = np.ones(len(features)) if rows.values is None else rows.values
+    def contribute(self, rows: Rows, k: int) -> NDArray[np.float64]:
+        """Return the contribution of each cell of the rows to the score of class k."""
+        return self._weigh(rows, k, *self._locate(rows))
+
+    def _locate(self, rows: Rows) -> tuple[NDArray[np.float64], Located | None]:
+        """Return the value of each cell, and where it is among the levels of its feature."""
+        values = np.ones(len(rows.features)) if rows.values is None else rows.values
         if self.is_binary:
             values = (values > 0).astype(float)
-        levels = None if self.table is None else find_levels(self.table, features, values)
-        contribution = np.empty((len(features), len(self.intercept)))
-        for k in range(len(self.intercept)):
-            image = values if levels is None else self._interpolate(k, *levels)
-            image = (image - self.base[k, features]) * self.factor[k, features]
-            if self.norm is not None:
-                length = measure_rows(rows.indptr, image, self.norm)
-                image /= np.repeat(length, np.diff(rows.indptr))
-            contribution[:, k] = image * self.weights[k, features]
-        return contribution
+        if self.table is None:
+            return values, None
+        return values, find_levels(self.table, rows.features, values)
+
+    def _weigh(
+        self, rows: Rows, k: int, values: NDArray[np.float64], levels: Located | None
+    ) -> NDArray[np.float64]:
+        """Return the contribution of each cell to the score of class k."""
+        features = rows.features
+        image = values if levels is None else self._interpolate(k, *levels)
+        image = (image - self.base[k, features]) * self.factor[k, features]
+        if self.norm is not None:
+            length = measure_rows(rows.indptr, image, self.norm)
+            image /= np.repeat(length, np.diff(rows.indptr))
+        return np.asarray(image * self.weights[k, features])
 
     def _interpolate(
         self, k: int, left: NDArray[np.int64], share: NDArray[np.float64]

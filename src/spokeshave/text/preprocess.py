@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
@@ -71,8 +72,10 @@ def require_column(documents: Any, parameter: str) -> None:
         raise ValueError(f"{problem} Got a {found} instead: pass its column of texts.")
 
 
-def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterator[list[str]]:
-    """Yield lists of documents of about ``size`` characters each.
+def split_chunks(
+    documents: Iterable[str], size: int, parameter: str, n_most: int = sys.maxsize
+) -> Iterator[list[str]]:
+    """Yield lists of at most ``n_most`` documents, of about ``size`` characters each.
 
     Errors call the documents by the name in ``parameter``.
 
@@ -80,6 +83,8 @@ def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterato
     --------
     >>> list(split_chunks(["ash", "oak", "yew"], 6, "documents"))
     [['ash', 'oak'], ['yew']]
+    >>> list(split_chunks(["ash", "oak", "yew"], 6, "documents", 1))
+    [['ash'], ['oak'], ['yew']]
     """
     require_column(documents, parameter)
     chunk: list[str] = []
@@ -92,7 +97,7 @@ def split_chunks(documents: Iterable[str], size: int, parameter: str) -> Iterato
             )
         chunk.append(document)
         n_characters += len(document)
-        if n_characters >= size:
+        if n_characters >= size or len(chunk) >= n_most:
             yield chunk
             chunk, n_characters = [], 0
     if chunk:

@@ -378,6 +378,9 @@ class KnownTerms:
         else:
             indptr = np.cumsum([0, *map(len, names)])
             symbols, n_symbols = encode_codes("".join(names)), N_CODES
+        longest = int(np.diff(indptr).max(initial=1))
+        min_n, max_n = analysis.ngram_range
+        self._lengths = min_n, max(min_n, min(max_n, longest))  # to look for longer ones takes time
         ids, self._ngrams = index_ngrams(indptr, symbols, empty_ngrams(n_symbols))
         self._columns = np.full(int(self._ngrams.size[0]), -1, np.int32)
         self._columns[ids] = np.arange(len(names))
@@ -410,9 +413,8 @@ class KnownTerms:
         return TokenRows(*expand_rows(*rows, *of_words, self._columns.size))
 
     def _find_ngrams(self, indptr: Any, symbols: Any, *, keeps_short: bool) -> TokenRows:
-        limits = self._analysis.ngram_range
         return TokenRows(
-            *find_ngrams(indptr, symbols, *limits, keeps_short, self._ngrams, self._columns)
+            *find_ngrams(indptr, symbols, *self._lengths, keeps_short, self._ngrams, self._columns)
         )
 
 
