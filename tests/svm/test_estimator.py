@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.datasets import load_iris, make_classification, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 from sklearn.svm import SVC, LinearSVC
 
-from spokeshave import DocumentVectorizer, DualLinearSVC
-from spokeshave.corpus import read_folders
+from spokeshave import DocumentVectorizer, DualLinearSVC, FeatureShaper
+from spokeshave.corpus import read_arff, read_folders
 from spokeshave.svm.calibration import fit_sigmoid, sigmoid
 from spokeshave.svm.estimator import compute_costs, make_problem
 from spokeshave.utils.validation import binarize, check_targets
@@ -159,7 +159,7 @@ def measure_free(model, X, y, C):
     """Return the objective in which the intercept costs nothing."""
     margins = np.where(y, 1, -1) * model.decision_function(X)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
-    return 0.5 * (coef**2).sum() + C * np.maximum(0, 1 - margins).sum()
+    return 0.5 * (coef**2).sum() + (C * np.maximum(0, 1 - margins)).sum()
 
 
 def test_every_class_has_a_free_intercept_of_its_own():
@@ -169,6 +169,84 @@ def test_every_class_has_a_free_intercept_of_its_own():
     for k in range(6):
         alone = DualLinearSVC(**options).fit(X, y == k)
         np.testing.assert_allclose(model.coef_[k], alone.coef_[0], atol=5e-3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    C=st.sampled_from([0.01, 1.0, 30.0]),
+    scale=st.sampled_from([0.1, 1.0, 20.0]),
+    shift=st.sampled_from([0.0, 5.0]),
+    class_weight=st.sampled_from([None, {False: 0.3, True: 2.0}]),
+)
+def test_a_free_intercept_on_a_table_is_libsvms(seed, C, scale, shift, class_weight):
+    rng = np.random.default_rng(seed)
+    X = scale * (rng.normal(size=(rng.integers(4, 60), rng.integers(1, 6))) + shift)
+    y = X[:, 0] - scale * shift > scale * rng.normal(size=len(X)) * rng.random()
+    y[:2] = False, True
+    weight = rng.uniform(0.2, 2, size=len(X))
+    peer = SVC(kernel="linear", C=C, tol=1e-9, class_weight=class_weight).fit(X, y, weight)
+    model = DualLinearSVC(
+        C, fit_intercept="free", class_weight=class_weight, tol=1e-6, random_state=0
+    ).fit(X, y, weight)
+    costs = C * weight * (1 if class_weight is None else np.where(y, 2.0, 0.3))
+    found, best = (measure_free(one, X, y, costs) for one in (model, peer))
+    assert model.objective_[0] == pytest.approx(found)
+    assert found <= best * (1 + 1e-6) + 1e-9
+
+
+@LOSSES
+@pytest.mark.parametrize("is_warm", [False, True])
+@pytest.mark.parametrize("prior", [None, "bns"])
+def test_a_free_intercept_keeps_the_constraint_of_the_dual(loss, is_warm, prior):
+    X, y = make_text(9, is_binary=False)
+    options = {"fit_intercept": "free", "loss": loss, "prior": prior, "warm_start": is_warm}
+    model = DualLinearSVC(C=0.1, tol=1e-5, random_state=0, max_iter=100_000, **options).fit(X, y)
+    model.set_params(C=1.0).fit(X, y)
+    np.testing.assert_allclose(model.dual_coef_.sum(axis=1), 0, atol=1e-10)
+    signs = np.where(y[:, None] == model.classes_, 1, -1)
+    alpha = model.dual_coef_.toarray().T * signs
+    slack = np.maximum(1 - signs * model.decision_function(X), 0)
+    assert alpha.min() >= 0
+    half_norm = 0.5 * (model.coef_ * (model.dual_coef_ @ X).toarray()).sum(axis=1)  # w^2 / s^2
+    if loss == "hinge":
+        primal, dual = half_norm + slack.sum(axis=0), alpha.sum(axis=0) - half_norm
+        assert alpha.max() <= 1
+    else:
+        primal = half_norm + (slack**2).sum(axis=0)
+        dual = alpha.sum(axis=0) - half_norm - (alpha**2).sum(axis=0) / 4
+    np.testing.assert_allclose(model.objective_, primal)
+    np.testing.assert_allclose(model.duality_gap_, primal - dual, atol=1e-9)
+    assert (model.duality_gap_ <= 1e-5 * model.objective_).all()
+
+
+def test_a_free_intercept_of_iris_is_optimal():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], y[50:] == 2
+    model = DualLinearSVC(fit_intercept="free", tol=1e-9, random_state=0).fit(X, y)
+    assert model.objective_[0] == pytest.approx(15.759872, abs=1e-6)
+    assert measure_free(model, X, y, 1.0) == pytest.approx(model.objective_[0])
+    assert model.duality_gap_[0] <= 1e-9 * model.objective_[0]
+
+
+def test_a_free_intercept_of_sonar_is_optimal(data_folder):
+    table = read_arff(data_folder / "uci" / "sonar.arff")
+    y = np.array(table.labels) == table.labels[0]
+    X = FeatureShaper().fit_transform(np.asarray(table.X), y)
+    model = DualLinearSVC(100.0, fit_intercept="free", tol=1e-4, random_state=0).fit(X, y)
+    peer = SVC(kernel="linear", C=100.0, tol=1e-6).fit(X, y)
+    found, best = (measure_free(one, X, y, 100.0) for one in (model, peer))
+    assert found <= best * (1 + 1e-4)
+
+
+def test_a_column_without_positives_has_a_free_intercept():
+    X, _ = make_text(2)
+    Y = np.zeros((X.shape[0], 3), int)
+    Y[:, 1], Y[::2, 2] = 1, 1
+    model = DualLinearSVC(fit_intercept="free", random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.intercept_[:2], [-1, 1])
+    np.testing.assert_array_equal(model.objective_[:2], 0)
+    np.testing.assert_array_equal(model.predict(X)[:, :2], Y[:, :2])
 
 
 @LOSSES

@@ -198,7 +198,7 @@ def _train_dual(
         seed = check_random_state(model.random_state).randint(2**31)  # as in DualLinearSVC.fit
         threads = n_jobs if model.n_jobs is None else model.n_jobs
         found = solve(problem, stop, seed=seed, n_jobs=threads, blocks=blocks)
-        warn_if_stopped_early(found.gap / found.objective, stop, stacklevel=5)
+        warn_if_stopped_early(found.relative_gap, stop, stacklevel=5)
         coef, solved = found.coef, DualWeights(found.dual_coef, found.intercept)
     else:
         coef = _rebuild_weights(take_classes(problem, chosen), solved.beta)

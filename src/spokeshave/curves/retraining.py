@@ -35,7 +35,7 @@ class Retrained(NamedTuple):
     @property
     def relative_gap(self) -> float:
         """The duality gap relative to the objective."""
-        return self.gap / self.objective
+        return self.gap / self.objective if self.gap else 0.0
 
 
 class Path(NamedTuple):

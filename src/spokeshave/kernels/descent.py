@@ -21,7 +21,9 @@ There are two stages. ``sweep`` visits all documents a few times in float32 for 
 once, while nearly every document is still active in some class. ``polish`` finishes one class in
 float64 on its active documents, and returns when the gap over all documents is small. Shrinking is
 LIBLINEAR's but more eager, because the final gap is measured over all documents. Most visits go to
-the few documents of largest violation, which at least halves the work.
+the few documents of largest violation, which at least halves the work. Where passes over one active
+set do not suffice, a free intercept has the face of the box on which its alphas lie crossed by
+conjugate gradients; at a large C that was slower than more passes where the intercept is not free.
 """
 
 from __future__ import annotations
@@ -39,6 +41,12 @@ from spokeshave.kernels.sorting import seeded, shuffle
 SETTLED_SHARE = 0.3  # of the worst violation: shrink a bounded document whose gradient exceeds it
 HOT_SHARE = 0.1  # of the worst violation: documents that violate more are hot
 HOT_PASSES = 3  # visits to the hot documents between two passes over all active ones
+PATIENCE = 4  # passes over one active set of a free intercept; then its face is crossed
+FACE_VISITS = 100  # to every document, at most, while faces are crossed
+FACE_STEPS = 50  # of conjugate gradients on one face
+FACE_SHRINK = 0.25  # the next length of a step that does not help when it is projected on the box
+FACE_SHARE = 0.01  # of the gradient: conjugate gradients stop when it has fallen to that
+FLAT = 1e-12  # of the largest curvature of one document: less is no curvature
 EARLY_SHARE = 0.03  # of the gap: the active set is revised when its gap has fallen to that
 
 
@@ -116,6 +124,19 @@ def polish(rows, task, bias, beta, w, b, margins, is_stale, tol, max_passes, see
     in place: see `_update_margins` for which of them are bounds. Returns the intercept, the number
     of passes, and the primal objective and the gap over all documents.
     """
+    return polish_to(
+        *(rows, task, bias, beta, w, b, margins, is_stale, tol, 0.0, max_passes, max_passes, seed)
+    )
+
+
+@compiled
+def polish_to(
+    rows, task, bias, beta, w, b, margins, is_stale, tol, least, max_passes, patience, seed
+):
+    """Solve one class like `polish`, but stop at a gap of ``least`` too if that is more.
+
+    After ``patience`` passes over one active set its face is crossed, if passes are left.
+    """
     active, before = np.empty(beta.size, np.uint32), np.empty_like(beta)
     state = seeded(seed)
     primal, gap = measure(rows.weight, task, beta, margins)
@@ -123,19 +144,133 @@ def polish(rows, task, bias, beta, w, b, margins, is_stale, tol, max_passes, see
     share = 1.0
     while True:
         # Far from the optimum the active set is a rough guess, so it is revised early.
-        target = max(share * tol * primal, EARLY_SHARE * gap)
-        left, before[:] = max_passes - passes, beta
+        target = max(share * max(tol * primal, least), EARLY_SHARE * gap)
+        left, before[:] = min(max_passes - passes, patience), beta
         b, used = _descend(rows, task, bias, beta, w, b, margins, active, target, left, state)
         passes += used
+        is_slow = used == patience and passes < max_passes
+        if is_slow:
+            b = cross_face(rows, task, bias, beta, w, b)
         if is_stale:
             score(rows, w, b, margins)
             is_stale = False
         else:
             _update_margins(rows, task.y, bias, beta, before, w, b, margins)
         primal, gap = measure(rows.weight, task, beta, margins)
-        if gap <= tol * primal or passes >= max_passes:
+        if gap <= max(tol * primal, least) or passes >= max_passes:
             return b, passes, primal, gap
-        share *= 0.5
+        if not is_slow:
+            share *= 0.5
+
+
+@compiled
+def cross_face(rows, task, bias, beta, w, b):
+    """Move the alphas inside the box towards their common optimum, where single steps are slow.
+
+    Conjugate gradients explore a face of the box. When they leave it, their way is projected on the
+    box, and the smaller face is next (Moré and Toraldo, "On the solution of large quadratic
+    programming problems with bound constraints", SIAM J. Optimization 1991). Changes ``beta`` and
+    ``w`` in place; returns the intercept.
+    """
+    v, left = np.empty_like(w), FACE_VISITS * beta.size
+    while left > 0:
+        face = _list_inside(rows.weight, task, beta)
+        gradient, step, n_steps = _explore_face(rows, task, bias, beta, w, b, face, v)
+        reach = _find_reach(rows.weight, task, beta, face, step)
+        left -= n_steps * face.size
+        moved, change, bent = np.empty((3, face.size))
+        share, improves = 1.0, False
+        while not improves and share > 0:
+            for s in range(face.size):
+                i = np.uint64(face[s])
+                upper, _ = _limits(rows.weight, task, i)
+                alpha = task.y[i] * (beta[i] + share * step[s])
+                moved[s] = task.y[i] * min(max(alpha, 0.0), upper)
+                change[s] = moved[s] - beta[i]
+            _bend(rows, task, bias, face, change, v, bent)
+            left -= face.size
+            improves = (gradient * change).sum() + 0.5 * (change * bent).sum() < 0
+            # The way goes down at least to the end of the face.
+            share = max(FACE_SHRINK * share, reach) if share > reach else 0.0
+        if not improves:
+            break
+        for s in range(face.size):
+            beta[face[s]] = moved[s]
+        w += v
+        b += bias * change.sum()
+        if reach > 1:
+            break
+    return b
+
+
+@compiled
+def _list_inside(weight, task, beta):
+    """Return the documents whose alpha is strictly inside the box."""
+    face, m = np.empty(beta.size, np.uint32), 0
+    for i in range(np.uint64(beta.size)):
+        upper, _ = _limits(weight, task, i)
+        if 0 < beta[i] * task.y[i] < upper:
+            face[m] = i
+            m += 1
+    return face[:m]
+
+
+@compiled
+def _explore_face(rows, task, bias, beta, w, b, face, v):
+    """Take steps of conjugate gradients on some documents until one leaves the box.
+
+    Returns the gradient at the start, the sum of the steps, and their number.
+    """
+    gradient, step, bent = np.empty(face.size), np.zeros(face.size), np.empty(face.size)
+    largest = 0.0
+    for s in range(face.size):
+        i = np.uint64(face[s])
+        _, damping = _limits(rows.weight, task, i)
+        gradient[s] = b + dot(rows, i, w) - task.y[i] + damping * beta[i]
+        largest = max(largest, rows.squared_length[i] + bias)
+    residual, way = -gradient, -gradient
+    squares = (residual * residual).sum()
+    enough, n_steps = FACE_SHARE * FACE_SHARE * squares, 0
+    while n_steps < FACE_STEPS and squares > enough:
+        n_steps += 1
+        _bend(rows, task, bias, face, way, v, bent)
+        # A way without curvature leads out of the box.
+        bend = max((way * bent).sum(), FLAT * largest * (way * way).sum())
+        step += squares / bend * way
+        if _find_reach(rows.weight, task, beta, face, step) <= 1:
+            break
+        residual -= squares / bend * bent
+        before, squares = squares, (residual * residual).sum()
+        way = residual + squares / before * way
+    return gradient, step, n_steps
+
+
+@compiled
+def _find_reach(weight, task, beta, face, step):
+    """Return how many times a step can be taken until a document leaves the box."""
+    reach = np.inf
+    for s in range(face.size):
+        i = np.uint64(face[s])
+        upper, _ = _limits(weight, task, i)
+        alpha, ahead = beta[i] * task.y[i], step[s] * task.y[i]
+        if ahead < 0:
+            reach = min(reach, alpha / -ahead)
+        elif ahead > 0:
+            reach = min(reach, (upper - alpha) / ahead)
+    return reach
+
+
+@compiled
+def _bend(rows, task, bias, face, way, v, bent):
+    """Write what a change of the beta of a face adds to the weights and to its gradients."""
+    v[:] = 0
+    for s in range(face.size):
+        add_row(rows, np.uint64(face[s]), way[s], v)
+    b = bias * way.sum()
+    for s in range(face.size):
+        i = np.uint64(face[s])
+        _, damping = _limits(rows.weight, task, i)
+        bent[s] = b + dot(rows, i, v) + damping * way[s]
 
 
 @compiled

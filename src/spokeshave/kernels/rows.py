@@ -76,6 +76,15 @@ def make_full_rows(X: NDArray[Any], weight: NDArray[np.float64]) -> Rows:
     return Rows(indptr, None, data, np.ones(n), squared_length, weight)
 
 
+def center_rows(rows: Rows, n_features: int) -> tuple[Rows, NDArray[np.float64]]:
+    """Return the documents less their mean, as a dense table, and the mean."""
+    table = np.zeros((rows.scale.size, n_features))
+    expand_rows(rows._replace(variance=None), table)
+    mean = table.mean(axis=0)
+    table -= mean
+    return set_prior(make_full_rows(table, rows.weight), rows.variance), mean
+
+
 def set_prior(rows: Rows, variance: NDArray[np.float32] | None) -> Rows:
     """Return rows with the prior variances of the weights; they share all other arrays."""
     if variance is None:
@@ -83,6 +92,13 @@ def set_prior(rows: Rows, variance: NDArray[np.float32] | None) -> Rows:
     squared_length = np.empty_like(rows.squared_length)
     weigh_lengths(rows.indptr, rows.indices, rows.data, rows.scale, variance, squared_length)
     return rows._replace(squared_length=squared_length, variance=variance)
+
+
+@compiled
+def expand_rows(rows, table):
+    """Add the documents to a dense table, in place."""
+    for i in range(np.uint64(rows.scale.size)):
+        add_row(rows, i, 1.0, table[i])
 
 
 @compiled

@@ -101,7 +101,7 @@ def solve_path(
         task = Task(y, box[0] * cost, ridge[0] / cost)
         stop = Stop(model.tol, model.max_iter)
         b, _, objective, gap = solve_class(rows, task, bias, beta, w, b, margins, stop, seed)
-        path.coef[c], path.intercept[c], path.gap[c] = w[rank], b, gap / objective
+        path.coef[c], path.intercept[c], path.gap[c] = w[rank], b, gap / objective if gap else 0.0
     return path
 
 

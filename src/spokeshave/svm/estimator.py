@@ -181,7 +181,7 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         self.objective_, self.duality_gap_ = solution.objective, solution.gap
         self.n_iter_ = int(solution.n_passes.max())
         warn_if_stopped_early(
-            solution.gap / solution.objective,
+            solution.relative_gap,
             Stop(self.tol, self.max_iter),
             names=self.classes_[-len(solution.gap) :],
             stacklevel=2,
