@@ -240,7 +240,7 @@ def _fit_and_score(
 
 def has_unit_rows(X: sparse.csr_matrix) -> bool:
     """Return whether every nonempty document has Euclidean length one."""
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     return bool((np.abs(squares[squares > 0] - 1) < UNIT_TOLERANCE).all())
 
 

@@ -48,7 +48,13 @@ from spokeshave.text.vectorizer import (
 from spokeshave.utils.checkpoint import WorkFolder, describe, digest
 from spokeshave.utils.formatting import parse_size
 from spokeshave.utils.timing import Stopwatch
-from spokeshave.utils.validation import binarize, check_targets, tidy, validate_data
+from spokeshave.utils.validation import (
+    binarize,
+    check_magnitude,
+    check_targets,
+    tidy,
+    validate_data,
+)
 
 TOLERANCE = 0.001
 ROWS = 4096  # rows of a matrix in a batch
@@ -177,6 +183,7 @@ class BudgetedSVC(OneVsRestMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
+        check_magnitude(X)
         X, y = tidy(X), check_targets(y)
         classes, _ = binarize(y)
         stream = MatrixStream(X, y, classes, measure_arrays(*given, X, y))

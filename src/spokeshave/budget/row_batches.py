@@ -19,6 +19,7 @@ from spokeshave.text.term_index import TermTable, hash_terms
 from spokeshave.text.terms import KnownTerms, TokenRows, scan_terms
 from spokeshave.text.vectorizer import DocumentVectorizer, make_analysis
 from spokeshave.text.weighting import dampen
+from spokeshave.utils.validation import check_magnitude
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -228,6 +229,7 @@ class VectorEncoder:
     def scan(self, batch: Vectors) -> EncodedBatch:
         """Return rows of all features."""
         X, labels = batch.X, list(batch.labels)
+        check_magnitude(X)
         values = X.data.astype(np.float32)
         checksum = crc32(repr(labels).encode("utf-8", "surrogatepass"))
         for part in (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data):

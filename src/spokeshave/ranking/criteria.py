@@ -36,6 +36,7 @@ from spokeshave.utils.sums import (
 from spokeshave.utils.validation import (
     binarize,
     check_array,
+    check_magnitude,
     check_target_format,
     check_targets,
     tidy,
@@ -174,6 +175,7 @@ def rank_features(
         raise ValueError(f"estimator must be None unless by='normal'. Got by={by!r} instead.")
     given = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     X = tidy(given)
+    check_magnitude(X)
     check_sign(X, by)
     y = check_target_format(y)
     y = sparse.csr_matrix(y) if sparse.issparse(y) else y

@@ -38,7 +38,13 @@ from spokeshave.svm.calibration import check_calibration, fit_sigmoid
 from spokeshave.svm.estimator import DualLinearSVC, check_weight, make_svc
 from spokeshave.svm.one_vs_rest import CalibratedMixin
 from spokeshave.svm.solver import warn_if_stopped_early
-from spokeshave.utils.validation import binarize, check_targets, tidy, validate_data
+from spokeshave.utils.validation import (
+    binarize,
+    check_magnitude,
+    check_targets,
+    tidy,
+    validate_data,
+)
 
 FINALS = ("warm", "exact", "mask", "sv_set")
 OF_SVM = ("C", "loss", "class_weight", "prior", "prior_strength")  # parameters of the SVM
@@ -233,6 +239,7 @@ class ShavedSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
+        check_magnitude(X)
         X, y = tidy(X), check_targets(y)
         weight = None if sample_weight is None else check_weight(sample_weight, X)
         self.multilabel_ = y.ndim == 2

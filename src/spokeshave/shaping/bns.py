@@ -17,7 +17,13 @@ from spokeshave.ranking.criteria import SMALLEST_RATE
 from spokeshave.shaping.frames import NUMERIC
 from spokeshave.shaping.levels import Levels, count_levels, find_levels, store_all
 from spokeshave.shaping.shapes import Shapes, map_levels
-from spokeshave.utils.validation import binarize, check_targets, tidy, validate_data
+from spokeshave.utils.validation import (
+    binarize,
+    check_magnitude,
+    check_targets,
+    tidy,
+    validate_data,
+)
 
 ROUNDING = 1e-12  # estimates that are equal up to rounding differ by less
 SMALLEST_EXTENT = 1e-300  # stretching a smaller extent would overflow
@@ -87,6 +93,7 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         self : BNSScaler
         """
         X, y = validate_data(self, X, y, multi_output=True, **NUMERIC)
+        check_magnitude(X)
         _, indicator = binarize(check_targets(y))
         is_sparse = sparse.issparse(X)
         cell_levels = find_levels(tidy(X) if is_sparse else store_all(X), n_jobs=self.n_jobs)
@@ -132,6 +139,7 @@ class BNSScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **NUMERIC)
+        check_magnitude(X)
         if sparse.issparse(X) and self.min_.any():
             raise ValueError(
                 "X must be dense, as it was in fit: some features are shifted, which would make a "

@@ -19,7 +19,7 @@ from spokeshave.shaping.levels import ValueCounts
 from spokeshave.shaping.local_probability import LocalProbabilityShaper
 from spokeshave.shaping.shapes import FeatureShape, PlotMixin
 from spokeshave.utils.sparse_format import check_format
-from spokeshave.utils.validation import check_array, validate_data
+from spokeshave.utils.validation import check_array, check_magnitude, validate_data
 
 NORMS = ("l2", "l1", "max", None)
 
@@ -259,6 +259,7 @@ default="local_probability"
         self.standardizer_ = None
         if self.keep_raw and self._find_numeric().size:
             raw = self._select_raw(X)
+            check_magnitude(raw)
             self.standardizer_ = StandardScaler(with_mean=not sparse.issparse(raw))
             self.standardizer_.set_output(transform="default")
             shaped = _stack(_fill_missing(self.standardizer_.fit_transform(raw)), shaped)

@@ -22,7 +22,7 @@ from spokeshave.svm.estimator import DualLinearSVC, compute_costs
 from spokeshave.svm.prior import compute_variance
 from spokeshave.svm.solver import Stop, rank_by_frequency, solve_class, warn_if_stopped_early
 from spokeshave.utils.sparse_format import check_format
-from spokeshave.utils.validation import tidy
+from spokeshave.utils.validation import check_magnitude, tidy
 
 FULL_SHARE = 0.3  # of nonzeros in a dense table: above it, sparse rows are slower
 
@@ -60,6 +60,7 @@ def check_rows(X: Any) -> Documents:
     X = tidy(check_format(X)) if sparse.issparse(X) else np.asarray(X)
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     assert_all_finite(X, input_name="X")
+    check_magnitude(X)
     is_thin = not sparse.issparse(X) and np.count_nonzero(X) < FULL_SHARE * X.size
     return tidy(X) if is_thin else X
 

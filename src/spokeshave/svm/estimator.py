@@ -25,7 +25,14 @@ from spokeshave.svm.solver import (
     take_documents,
     warn_if_stopped_early,
 )
-from spokeshave.utils.validation import binarize, check_array, check_targets, tidy, validate_data
+from spokeshave.utils.validation import (
+    binarize,
+    check_array,
+    check_magnitude,
+    check_targets,
+    tidy,
+    validate_data,
+)
 
 
 class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
@@ -167,6 +174,7 @@ class DualLinearSVC(CalibratedMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], multi_output=True
         )
+        check_magnitude(X)
         X, y, weight = tidy(X), check_targets(y), check_weight(sample_weight, X)
         self.classes_, indicator = binarize(y)
         self.multilabel_ = y.ndim == 2

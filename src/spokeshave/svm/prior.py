@@ -35,7 +35,13 @@ def compute_variance(
     else:
         shape = indicator.shape[1], X.shape[1]
         deviations = check_deviations(prior, *shape)
-        variance = np.broadcast_to((deviations ** (2 * strength)).astype(np.float32), shape)
+        with np.errstate(over="ignore"):
+            variance = np.broadcast_to((deviations ** (2 * strength)).astype(np.float32), shape)
+        if not np.isfinite(variance).all():
+            raise ValueError(
+                "prior must have squares that single precision holds, with prior_strength as "
+                f"exponent. Got {deviations.max():.2g} instead."
+            )
     return None if (variance == 1).all() else variance
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from spokeshave.metrics import mean_known
 from spokeshave.svm.estimator import DualLinearSVC
-from spokeshave.utils.validation import check_array, check_target_format
+from spokeshave.utils.validation import check_array, check_magnitude, check_target_format
 
 PAPER_CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 ROUNDING = 1e-12  # means of the same scores in another order differ by less
@@ -89,6 +89,7 @@ def tune_C(
     """
     values = check_Cs(Cs)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    check_magnitude(X)
     y = check_target_format(y)
     y = sparse.csr_matrix(y) if sparse.issparse(y) else y
     check_consistent_length(X, y)

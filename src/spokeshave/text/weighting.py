@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from spokeshave.utils.validation import validate_data
+from spokeshave.utils.validation import check_magnitude, validate_data
 
 WEIGHTINGS: dict[str, dict[str, Any]] = {  # parameters of DocumentVectorizer and TermWeighter
     "binary": {"weighting": "binary", "sublinear_tf": False},
@@ -99,6 +99,7 @@ class TermWeighter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return a copy of counts as sparse rows without zeros."""
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
         check_non_negative(X, "TermWeighter, which weighs counts")
+        check_magnitude(X)
         counts = sparse.csr_matrix(X, copy=True)
         counts.sum_duplicates()
         counts.eliminate_zeros()

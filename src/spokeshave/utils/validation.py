@@ -32,6 +32,9 @@ def check_target_format(y: Any) -> Any:
     return check_format(y, "y") if sparse.issparse(y) else np.asarray(y)
 
 
+LARGEST_VALUE = float(np.sqrt(np.finfo(np.float32).max))  # whose square single precision holds
+
+
 def check_targets(y: Any) -> Any:
     """Return y as a vector of labels or as a sparse indicator matrix."""
     if y.ndim == 2 and (sparse.issparse(y) or y.shape[1] > 1):
@@ -112,6 +115,7 @@ def check_documents(X: Any, y: Any, like: Any = None) -> tuple[sparse.csr_matrix
     Test documents must have as many features as ``like``, the training documents.
     """
     X = tidy(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
+    check_magnitude(X)
     y = check_targets(check_target_format(y))
     check_consistent_length(X, y)
     if like is not None and X.shape[1] != like.shape[1]:
@@ -119,6 +123,29 @@ def check_documents(X: Any, y: Any, like: Any = None) -> tuple[sparse.csr_matrix
             f"X_test must have the {like.shape[1]} features of X. Got {X.shape[1]} instead."
         )
     return X, y
+
+
+def check_magnitude(X: Any, name: str = "X") -> None:
+    """Raise ValueError for values whose squares overflow in single precision.
+
+    The solver adds up squares and products of values, in part in single precision, and a model in
+    a budget keeps the values so. Missing values are ignored.
+
+    Examples
+    --------
+    >>> check_magnitude(np.array([[1e20]]))
+    Traceback (most recent call last):
+      ...
+    ValueError: X must have values of at most 1.8e+19 in size. Got 1e+20 instead: scale them.
+    """
+    values = X.data if sparse.issparse(X) else X
+    ends = (of.reduce(values, axis=None, initial=0.0) for of in (np.fmin, np.fmax))
+    largest = float(max(map(abs, ends)))
+    if largest > LARGEST_VALUE:
+        raise ValueError(
+            f"{name} must have values of at most {LARGEST_VALUE:.2g} in size. "
+            f"Got {largest:.2g} instead: scale them."
+        )
 
 
 def tidy(X: Any) -> sparse.csr_matrix:
