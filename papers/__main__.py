@@ -12,8 +12,9 @@ from pathlib import Path
 from time import perf_counter
 
 import papers
-from papers.reproduce import Outcome, reproduce
+from papers.reproduce import Outcome, judge, reproduce
 from papers.running import Report
+from papers.study import Paper
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
@@ -56,6 +57,11 @@ def make_parser() -> ArgumentParser:
         help="output folder, from which an interrupted run resumes "
         "[default: reproduced/PAPER or reproduced/PAPER-quick]",
     )
+    parser.add_argument(
+        "--judge",
+        action="store_true",
+        help="run nothing: judge the tables that are in the output folder, and write the verdicts",
+    )
     parser.add_argument("--n-jobs", type=int, default=-1, help="processes [default: -1, all cores]")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     parser.add_argument("--quiet", "-q", action="store_true", help="print no progress")
@@ -67,7 +73,17 @@ def run(options: Namespace) -> None:
     paper, folder = papers.load_paper(options.paper), options.out
     if folder is None:
         folder = Path("reproduced", f"{paper.name}-quick" if options.quick else paper.name)
-    outcome = reproduce(
+    outcome = judge(paper, folder) if options.judge else _reproduce(paper, folder, options)
+    if options.json:
+        print(json.dumps(_summarize(outcome), allow_nan=False))
+        return
+    for claim, verdict in outcome.judged:
+        print(f"{claim.where}: {claim.says}\n  {verdict.word}: {verdict.figures}")
+    print(f"\n{len(outcome.files)} files in {folder}, {_format_time(outcome.seconds)}")
+
+
+def _reproduce(paper: Paper, folder: Path, options: Namespace) -> Outcome:
+    return reproduce(
         paper,
         _find_data(options.data),
         folder,
@@ -76,12 +92,6 @@ def run(options: Namespace) -> None:
         n_jobs=_check_jobs(options.n_jobs),
         report=_report_nothing if options.quiet else _make_report(),
     )
-    if options.json:
-        print(json.dumps(_summarize(outcome), allow_nan=False))
-        return
-    for claim, verdict in outcome.judged:
-        print(f"{claim.where}: {claim.says}\n  {verdict.word}: {verdict.figures}")
-    print(f"\n{len(outcome.files)} files in {folder}, {_format_time(outcome.seconds)}")
 
 
 def _find_data(data: Path | None) -> Path:

@@ -114,6 +114,20 @@ def reproduce(
     return Outcome(tables, judged, files, seconds)
 
 
+def judge(paper: Paper, out: Path) -> Outcome:
+    """Judge the claims from the tables that earlier runs left in a folder, and write the pages.
+
+    Nothing is run and no figure is drawn. Parameters as in `reproduce`.
+    """
+    start = perf_counter()
+    tables = read_tables(out / "results")
+    if not tables:
+        raise ValueError(f"{out}: there are no tables in its folder results; run the study first")
+    judged = judge_claims(paper.claims, tables)
+    files = _write_pages(paper, judged, tables, out)
+    return Outcome(tables, judged, files, perf_counter() - start)
+
+
 def read_tables(results: Path) -> dict[str, pl.DataFrame]:
     """Return all tables stored in a folder, by name."""
     return {

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from papers.forman2009.judges.gains import BENCHMARK_NAMES, LEVEL, NAMES, name_variant, show_p
+from papers.forman2009.judges.gains import BENCHMARK_NAMES, NAMES, name_variant, show_p
 from papers.forman2009.tables import (
     AS_DRAWN,
     BASELINE,
@@ -26,6 +26,7 @@ from papers.forman2009.tables import (
     TRAINING_SHARE,
     WHOLE,
 )
+from papers.limits import LEVEL
 from papers.markdown import write_table
 from papers.verdicts import Tables, show
 

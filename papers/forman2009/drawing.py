@@ -32,13 +32,13 @@ from papers.forman2009.tables import (
     find_nearest,
     find_tests,
 )
+from papers.limits import LEVEL
 from papers.verdicts import Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LEVEL = 0.05
 LABELS = {
     "auc": "AUC",
     "f1": "F-measure",

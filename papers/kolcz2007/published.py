@@ -33,4 +33,3 @@ FIGURE2_P_SV_SET = 0.0852  # exact and sv set, one-sided; exact and mask: below 
 FIGURE2_P_MASK = 1e-9
 FIGURE4_OVERLAP = 0.8  # exceeded from FIGURE4_FRACTION of the features on
 FIGURE4_FRACTION = 0.5
-SIGNIFICANT = 0.05

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from papers.datasets import COLLECTIONS
 from papers.kolcz2007.published import TABLE1
 from papers.kolcz2007.tasks import METHODS
+from papers.limits import find_error
 from papers.study import Results
 from spokeshave import PairedTest, paired_test
 
@@ -316,8 +317,18 @@ def _test_against(
 
 
 def _list_averages(collection: str, curves: Curves) -> Iterable[dict[str, Any]]:
+    """Yield averages at every cut, and standard errors of their differences over classes.
+
+    ``auc_error`` is that of the difference from exact at the same cut, and ``auc_error_of_all``
+    that of the difference from the same method with all features.
+    """
     for method, curve in curves.items():
         for c, fraction in enumerate(curve["fractions"]):
+            errors = {}
+            for measure in MEASURES:
+                values, exact = (np.array(each[measure]) for each in (curve, curves["exact"]))
+                errors[f"{measure}_error"] = find_error(values[:, c] - exact[:, c])
+                errors[f"{measure}_error_of_all"] = find_error(values[:, c] - values[:, -1])
             yield {
                 "collection": collection,
                 "method": method,
@@ -326,6 +337,7 @@ def _list_averages(collection: str, curves: Curves) -> Iterable[dict[str, Any]]:
                 "micro_auc": curve["micro_auc"][c],
                 "macro_best_f1": np.mean([row[c] for row in curve["best_f1"]]),
                 "micro_best_f1": curve["micro_best_f1"][c],
+                **errors,
             }
 
 

@@ -24,7 +24,6 @@ COMPARED = tuple(  # columns of `compare_all`
     name + what for name in MEASURES for what in ("", "_difference", "_p_value")
 )
 LARGE = 200  # training documents of a large class
-LEVEL = 0.05
 SEED = 0
 DIGITS = 8  # of results
 QUICK_CLASSES = 10

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from papers.limits import LEVEL
 from papers.malik import common
 from papers.malik.pruning import EVERYTHING
 from papers.malik.quality import ALL
@@ -189,7 +190,7 @@ def draw_memory(tables: Tables) -> dict[str, Figure]:
                     label = f"{share} of the whole, {ranking}"
                     ax.plot(of["n_documents"], of["best_f1"], style, color=colour, label=label)
                     gains = of.filter(
-                        pl.col("best_f1_p_value") < common.LEVEL, pl.col("best_f1_difference") > 0
+                        pl.col("best_f1_p_value") < LEVEL, pl.col("best_f1_difference") > 0
                     )
                     for points, face in ((of, "white"), (gains, colour)):
                         ax.plot(
@@ -243,7 +244,7 @@ def _draw_differences(table: pl.DataFrame, column: str, label: str) -> Figure:
             for height, difference, p_value in zip(
                 heights, of[f"{measure}_difference"], of[f"{measure}_p_value"], strict=True
             ):
-                face = colour if p_value < common.LEVEL else "white"
+                face = colour if p_value < LEVEL else "white"
                 ax.plot(difference, height + shift, mark, color=colour, markerfacecolor=face)
             ax.plot([], [], mark, color=colour, label=LABELS[measure])
         ax.axvline(0, color="#7f7f7f", lw=1)

@@ -14,6 +14,7 @@ from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
 from sklearn.preprocessing import binarize
 
+from papers.limits import shows
 from papers.malik import common
 from papers.malik.sparsity import CRITERIA, SHARES, SLOW
 from papers.results import to_json
@@ -269,7 +270,9 @@ def _test_preserved(
                     "all_features": common.average(of_all),
                     "difference": difference,
                     "p_value": p_value,
-                    "is_below": p_value is not None and p_value < common.LEVEL,
+                    "is_below": difference is not None
+                    and difference < 0
+                    and shows(difference, p_value=p_value),
                 }
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from papers.limits import LEVEL
 from papers.malik import common
 from papers.results import to_json
 from papers.study import Results, Setting, Task
@@ -290,7 +291,7 @@ def _count_differing(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]
                     "cut": cut,
                     "pairs": len(pairs),
                     # at Bonferroni's level
-                    "differ": sum(p < common.LEVEL / len(pairs) for p in p_values if p is not None),
+                    "differ": sum(p < LEVEL / len(pairs) for p in p_values if p is not None),
                     "least": least,
                     "most": most,
                     "least_nonzeros": means[least],
@@ -323,7 +324,7 @@ def _try_findings(counted: Mapping[str, Counted]) -> Iterator[dict[str, Any]]:
                         "rankings": " < ".join(names),
                         "nonzeros": " ".join(f"{values.mean():.4g}" for values in at),
                         "p_value": p_value,
-                        "holds": p_value < common.LEVEL,
+                        "holds": p_value < LEVEL,
                     }
 
 

@@ -23,6 +23,7 @@ from papers.forman2009.tables import (
     AS_DRAWN,
     BARE_SHAPING,
     BASELINE,
+    LOG_ODDS,
     NARROW_ZERO,
     SCALING,
     SHAPING,
@@ -149,10 +150,34 @@ def test_the_gain_in_f_on_uci_is_compared_with_the_published_one(true_tables):
     assert judge(change(changed, "uci_tests", difference=pl.lit(0.01)), start).word != REPRODUCED
 
 
-@pytest.mark.parametrize(("difference", "word"), [(0.001, REPRODUCED), (-0.02, NOT_REPRODUCED)])
-def test_effects_of_half_a_point_are_visible(true_tables, difference, word):
-    changed = change(true_tables, "uci_tests", difference=pl.lit(difference))
-    assert judge(changed, "It has no visible effect").word == word
+@pytest.mark.parametrize(
+    ("difference", "p_value", "word"),
+    [(0.001, 0.001, REPRODUCED), (-0.02, 0.3, REPRODUCED), (-0.02, 0.01, NOT_REPRODUCED)],
+)
+def test_effects_show_from_half_a_point_and_two_standard_errors_on(
+    true_tables, difference, p_value, word
+):
+    numbers = {"difference": pl.lit(difference), "p_value": pl.lit(p_value)}
+    assert judge(change(true_tables, "uci_tests", **numbers), "It has no visible").word == word
+
+
+@pytest.mark.parametrize(("step", "word"), [(0.004, REPRODUCED), (0.006, IN_PART)])
+def test_the_gap_widens_if_no_step_back_is_visible(true_tables, step, word):
+    sizes = sorted(true_tables["text_tests"]["size"].unique())
+    gains = {size: 0.02 - step * (k % 2) for k, size in enumerate(sizes)} | {sizes[0]: 0.1}
+    difference = pl.col("size").replace_strict(gains)
+    changed = change(true_tables, "text_tests", difference=difference)
+    assert judge(changed, "The gap in F widens").word == word
+
+
+def test_ranks_are_contradicted_only_by_differences_that_show(true_tables):
+    start = "Leaving out BNS scaling comes fourth"
+    assert judge(true_tables, start).word == REPRODUCED
+    is_cheaper = (pl.col("method") == LOG_ODDS) & (pl.col("size") == 1)
+    for more, word in ((0.0, REPRODUCED), (0.3, IN_PART)):
+        auc = pl.when(is_cheaper).then(pl.col("auc") + more).otherwise(pl.col("auc"))
+        changed = change(true_tables, "uci", auc=auc)
+        assert judge(changed, start).word == word
 
 
 def test_a_wrong_number_of_a_set_is_named(true_tables):

@@ -14,7 +14,12 @@ from scipy import sparse, stats
 from papers.kolcz2007 import problems, tables
 from papers.kolcz2007.blocks import write_table1
 from papers.kolcz2007.claims import CLAIMS
-from papers.kolcz2007.judges.accuracy import judge_closeness, judge_significance
+from papers.kolcz2007.judges.accuracy import (
+    judge_best_auc,
+    judge_closeness,
+    judge_gains,
+    judge_significance,
+)
 from papers.kolcz2007.judges.models import judge_zero_weights
 from papers.kolcz2007.published import TABLE1
 from papers.kolcz2007.study import PAPER
@@ -201,17 +206,21 @@ def test_problems_are_summed_up_by_noise_and_difficulty(rng: np.random.Generator
     assert row["gain_over_all"] == pytest.approx(gain, abs=1e-6)
 
 
-def make_table1(difference: float, p_value: float) -> dict[str, pl.DataFrame]:
-    """Return Table 1 of RCV1 with the same difference from exact for every approximation."""
+def make_table1(
+    difference: float, p_value: float, names: tuple[str, ...] = ("RCV1",)
+) -> dict[str, pl.DataFrame]:
+    """Return Table 1 with the same difference from exact for every approximation."""
     rows = [
         {
-            "collection": "RCV1",
+            "collection": name,
             "measure": measure,
             "method": method,
             "average_best": 0.9,
             "difference": None if method == "exact" else difference,
             "p_one_sided": None if method == "exact" else p_value,
+            "p_two_sided": None if method == "exact" else 2 * p_value,
         }
+        for name in names
         for measure in ("auc", "best_f1")
         for method in ("exact", "mask", "sv_set")
     ]
@@ -219,16 +228,60 @@ def make_table1(difference: float, p_value: float) -> dict[str, pl.DataFrame]:
 
 
 @pytest.mark.parametrize(
-    ("difference", "word"), [(0.001, REPRODUCED), (-0.005, IN_PART), (0.05, NOT_REPRODUCED)]
+    ("difference", "p_value", "word"),
+    [(-0.004, 1e-9, REPRODUCED), (0.05, 0.3, REPRODUCED), (0.05, 0.01, NOT_REPRODUCED)],
 )
-def test_closeness_is_judged_by_the_largest_difference(difference: float, word: str) -> None:
-    assert judge_closeness(make_table1(difference, 0.5), "RCV1").word == word
+def test_differences_are_close_unless_they_show(
+    difference: float, p_value: float, word: str
+) -> None:
+    assert judge_closeness(make_table1(difference, p_value), "RCV1").word == word
+
+
+def test_the_16_sets_count_once() -> None:
+    found = judge_gains(make_table1(0.01, 0.01, ("RCV1", tables.FORMAN_ALL, "oh0", "wap")))
+    assert found.word == REPRODUCED
+    assert "of 8 comparisons 8 significantly better" in found.figures
+
+
+def make_peaks(loss: float, error: float) -> dict[str, pl.DataFrame]:
+    """Return averages of exact that are best with half of the features."""
+    rows = [
+        {
+            "collection": "RCV1",
+            "method": "exact",
+            "fraction": fraction,
+            "macro_auc": 0.9 - fallen,
+            "micro_auc": 0.9 - fallen,
+            "auc_error_of_all": error,
+        }
+        for fraction, fallen in ((0.1, 0.05), (0.5, 0.0), (1.0, loss))
+    ]
+    return {"figure1": pl.DataFrame(rows)}
+
+
+@pytest.mark.parametrize(
+    ("loss", "error", "word"),
+    [(0.0001, 0.00001, REPRODUCED), (0.02, 0.015, IN_PART), (0.02, 0.001, NOT_REPRODUCED)],
+)
+def test_all_features_are_best_unless_a_loss_shows(loss: float, error: float, word: str) -> None:
+    assert judge_best_auc(make_peaks(loss, error)).word == word  # a micro-average has no error
+
+
+def test_averages_have_standard_errors(curves: dict[str, Any]) -> None:
+    of_rcv1 = {name: curve for name, curve in curves.items() if name.startswith("RCV1")}
+    table = tables.tabulate_curves(of_rcv1)["figure1"]
+    row = table.filter(collection="RCV1", method="mask", fraction=0.5).row(0, named=True)
+    mask, exact = (np.array(curves[f"RCV1-{m}"]["auc"]) for m in ("mask", "exact"))
+    expected = stats.sem(mask[:, 1] - exact[:, 1])
+    assert row["auc_error"] == pytest.approx(expected, abs=1e-6)
+    expected = stats.sem(mask[:, 1] - mask[:, -1])
+    assert row["auc_error_of_all"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_significance_is_judged_by_what_the_paper_found() -> None:
     verdict = judge_significance(make_table1(-0.001, 0.2), "RCV1")
     assert verdict.word == IN_PART  # mask's F1 is significant in the paper
-    assert verdict.figures.startswith("mask AUC P = 0.2")
+    assert verdict.figures.startswith("one-sided P: mask AUC 0.2")
 
 
 def test_collection_that_was_not_run_is_not_judged() -> None:

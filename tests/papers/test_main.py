@@ -235,3 +235,22 @@ def test_the_readme_names_every_option_and_no_other():
     options = {name for action in make_parser()._actions for name in action.option_strings}
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page))
     assert named == {name for name in options if name.startswith("--")} - {"--help"}
+
+
+def test_verdicts_are_judged_again_without_a_run(call, data, tmp_path):
+    out = tmp_path / "out"
+    assert call("powers", "--data", data, "--out", out, "--n-jobs", 1, "--quiet")[0] == 0
+    before = (out / "verdict.md").read_bytes()
+    (out / "verdict.md").unlink()
+    calls = (data / "calls.txt").read_text()
+    code, printed, _ = call("powers", "--judge", "--out", out)
+    assert code == 0
+    assert (out / "verdict.md").read_bytes() == before
+    assert (data / "calls.txt").read_text() == calls
+    assert "reproduced" in printed
+
+
+def test_judging_needs_tables(call, tmp_path):
+    code, _, err = call("powers", "--judge", "--out", tmp_path / "none")
+    assert code == 2
+    assert "there are no tables in its folder results; run the study first" in err

@@ -382,9 +382,18 @@ def test_judges_in_both_directions(judge, make, good, bad) -> None:
     assert judge(make(*bad)).word == NOT_REPRODUCED
 
 
-def test_learner_below_the_normal_and_above_random_is_in_part() -> None:
-    assert claims.judge_learner(make_quality(-0.1), by="winnow").word == IN_PART
+def test_learner_can_be_used_if_it_is_above_random_and_below_the_normal() -> None:
+    found = claims.judge_learner(make_quality(-0.1), by="winnow")
+    assert found.word == REPRODUCED
+    assert "above that of random features in 1 of 1" in found.figures
+    assert "RCV1, all: -.100" in found.figures
     assert claims.judge_learner(make_quality(-0.1), by="perceptron").figures.startswith("this run")
+
+
+@pytest.mark.parametrize(("difference", "word"), [(-0.004, REPRODUCED), (-0.006, NOT_REPRODUCED)])
+def test_loss_of_less_than_half_a_point_does_not_show(difference: float, word: str) -> None:
+    judge = partial(claims.judge_pruning, kept=(claims.RARE_WORDS,), alone=())
+    assert judge(make_pruning(difference)).word == word
 
 
 def test_increase() -> None:

@@ -7,9 +7,7 @@ from math import nan
 
 from papers.forman2009 import published
 from papers.forman2009.judges.gains import (
-    LEVEL,
     NAMES,
-    POINT,
     find_gain,
     find_gains,
     label,
@@ -26,10 +24,12 @@ from papers.forman2009.tables import (
     MEASURES,
     RIGHTMOST,
     SCALING,
+    SHAPING,
     SHAPING_IN_FOUR,
     TASK,
     WHOLE,
 )
+from papers.limits import LEVEL, POINT, VISIBLE
 from papers.verdicts import NotTriedError, Tables, Verdict, grade, show
 from spokeshave import paired_test
 
@@ -166,21 +166,27 @@ def judge_benefit(tables: Tables, benchmark: str, measure: str) -> Verdict:
 
 
 def judge_widening(tables: Tables, benchmark: str, measure: str) -> Verdict:
-    """Judge whether the gain grows from each training size to the next smaller one."""
+    """Judge whether the gain grows towards small sizes, and no step back is visible."""
     gains = find_gains(tables, benchmark, measure)
-    is_growing = all(a.difference > b.difference for a, b in pairwise(gains))
+    is_growing = gains[0].difference > gains[-1].difference and all(
+        b.difference - a.difference < VISIBLE for a, b in pairwise(gains)
+    )
     word = grade(is_growing and len(gains) > 1, gains[0].difference > gains[-1].difference)
     return Verdict(word, f"{NAMES[measure]} {list_gains(gains)}")
 
 
 def judge_middling(tables: Tables, benchmark: str, measure: str) -> Verdict:
-    """Judge whether scaling lies between the baseline and shaping."""
+    """Judge whether scaling is neither below the baseline nor above shaping, if that shows."""
     whole = find_gains(tables, benchmark, measure)
     part = find_gains(tables, benchmark, measure, SCALING)
-    is_between = [0 < p.difference < w.difference for p, w in pair(part, whole)]
+    above = pair(part, find_gains(tables, benchmark, measure, SCALING, SHAPING))
+    is_between = [
+        not (p.shows and p.difference < 0) and not (more.shows and more.difference > 0)
+        for p, more in above
+    ]
     n_between, n_sizes = sum(is_between), len(is_between)
     word = grade(n_between == n_sizes, 2 * n_between > n_sizes)
-    figures = f"between the two at {n_between} of {n_sizes} sizes"
+    figures = f"{NAMES[measure]} between the two at {n_between} of {n_sizes} sizes"
     return Verdict(word, f"{figures}; scaling {list_gains(part)}; shaping {list_gains(whole)}")
 
 

@@ -16,9 +16,8 @@ from papers.forman2009.tables import (
     TASK,
     find_tests,
 )
+from papers.limits import LEVEL, shows
 from papers.verdicts import NotTriedError, Tables, show
-
-LEVEL = 0.05  # level of significance
 
 
 class Gain(NamedTuple):
@@ -44,6 +43,10 @@ class Gain(NamedTuple):
     @property
     def is_down(self) -> bool:
         return self.difference < 0 and self.p_value < LEVEL
+
+    @property
+    def shows(self) -> bool:
+        return shows(self.difference, p_value=self.p_value)
 
 
 def find_gains(
@@ -114,8 +117,6 @@ def spread(
     return wide.with_columns(gain=pl.col(method) - pl.col(against))
 
 
-POINT = 0.01  # the smallest appreciable gain or substantial loss of a measure
-VISIBLE = 0.005  # half a point, visible in the paper's figures
 BENCHMARK_NAMES = {"text": "text", "uci": "UCI"}
 NAMES = {"auc": "AUC", "f1": "F", "accuracy": "accuracy", "precision_at_20": "P@20"}
 VARIANT_NAMES = {SCALING: "no shaping", NO_PLATT_CV: "Platt - CV"}
