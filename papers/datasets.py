@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import binarize, normalize
 
 from spokeshave import DocumentVectorizer, FeatureCurve, feature_curve
 from spokeshave.corpus import Split as Texts
-from spokeshave.corpus import read_arff, read_folders, read_reuters, read_svmlight
+from spokeshave.corpus import load_texts, read_arff, read_folders, read_reuters, read_svmlight
 
 FORMAN = (
     *("la1s", "la2s", "oh0", "oh10", "oh15", "oh5", "ohscal", "re0", "re1"),
@@ -45,6 +46,20 @@ class Split(NamedTuple):
         top = np.sort(np.argsort(-self.Y.sum(axis=0), kind="stable")[:n_classes])
         names = tuple(self.names[k] for k in top)
         return self._replace(Y=self.Y[:, top], Y_test=self.Y_test[:, top], names=names)
+
+    def keep_only(self, name: str) -> Split:
+        """Return the documents with one class only."""
+        k = self.names.index(name)
+        return self._replace(names=(name,), Y=self.Y[:, [k]], Y_test=self.Y_test[:, [k]])
+
+    def drop_rare(self) -> Split:
+        """Return the documents without words of a single training document, or of none.
+
+        Rows have length one again over the words that are left.
+        """
+        is_kept = self.X.getnnz(axis=0) > 1
+        X, X_test = (normalize(X[:, is_kept]) for X in (self.X, self.X_test))
+        return self._replace(X=X, X_test=X_test)
 
     def trace(self, method: str = "mask", **options: Any) -> FeatureCurve:
         """Return the feature curve of the training documents on the test documents."""
@@ -109,14 +124,53 @@ def load_reuters(data: Path, weighting: str = "binary") -> Split:
     """Return the ModApte split of Reuters-21578 with the topics of both parts."""
     split = read_modapte(data)
     return _vectorize(
-        split.train.texts, split.train.labels, split.test.texts, split.test.labels, weighting
+        split.train.texts,
+        split.train.labels,
+        split.test.texts,
+        split.test.labels,
+        weighting,
+        strip_markup=False,  # the reader did; what is left are tickers, as <GM>
     )
+
+
+@lru_cache(2)
+def load_ohsumed(data: Path, weighting: str = "binary") -> Split:
+    """Return medical abstracts by disease."""
+    return _load_parts(data / "ohsumed", weighting)
+
+
+@lru_cache(2)
+def load_thucnews(data: Path, weighting: str = "binary") -> Split:
+    """Return Chinese headlines by topic."""
+    return _load_parts(data / "thucnews", weighting)
+
+
+@lru_cache(2)
+def load_sms(data: Path, weighting: str = "binary") -> Split:
+    """Return text messages, the one class being spam; half of them are for tests."""
+    whole = load_texts(data / "sms_spam.tsv", text=1, label=0)
+    return _halve(whole.texts, list(whole.labels or ()), weighting).keep_only("spam")
+
+
+@lru_cache(2)
+def load_health(data: Path, weighting: str = "binary") -> Split:
+    """Return descriptions of the Open Directory's section on health; half of them are for tests."""
+    whole = load_texts(data / "dmoz" / "Dmoz-Health.csv", label="class")
+    return _halve(whole.texts, list(whole.labels or ()), weighting)
 
 
 COLLECTIONS: dict[str, Callable[..., Split]] = {
     "RCV1": load_rcv1,
     "20 Newsgroups": load_newsgroups,
     "Reuters-21578": load_reuters,
+}
+
+
+OTHERS: dict[str, Callable[..., Split]] = {  # with no part in any paper
+    "OHSUMED": load_ohsumed,
+    "Open Directory, health": load_health,
+    "SMS": load_sms,
+    "THUCNews": load_thucnews,
 }
 
 
@@ -149,11 +203,35 @@ def indicate(labels: Sequence[Collection[str]], names: Sequence[str]) -> NDArray
     return Y
 
 
-def _vectorize(texts: Any, labels: Any, texts_test: Any, labels_test: Any, weighting: str) -> Split:
-    vectorizer = DocumentVectorizer(weighting=weighting)
+def _vectorize(
+    texts: Any,
+    labels: Any,
+    texts_test: Any,
+    labels_test: Any,
+    weighting: str,
+    *,
+    strip_markup: bool = True,
+) -> Split:
+    vectorizer = DocumentVectorizer(weighting=weighting, strip_markup=strip_markup)
     names = _list_shared(labels, labels_test)
     X, X_test = vectorizer.fit_transform(texts), vectorizer.transform(texts_test)
     return Split(X, indicate(labels, names), X_test, indicate(labels_test, names), names)
+
+
+def _load_parts(folder: Path, weighting: str) -> Split:
+    """Return the documents of two tables, for training and for tests."""
+    train, test = (load_texts(folder / f"{part}.csv.gz") for part in ("train", "test"))
+    labels, labels_test = ([(label,) for label in part.labels or ()] for part in (train, test))
+    return _vectorize(train.texts, labels, test.texts, labels_test, weighting)
+
+
+def _halve(texts: list[str], labels: list[Any], weighting: str) -> Split:
+    """Return a random half of the documents for training and the other half for tests."""
+    parts = train_test_split(
+        *(texts, [(label,) for label in labels]), test_size=0.5, random_state=0, stratify=labels
+    )
+    train, test, labels_train, labels_test = parts
+    return _vectorize(train, labels_train, test, labels_test, weighting)
 
 
 def _list_shared(first: Any, second: Any) -> tuple[str, ...]:

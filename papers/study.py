@@ -84,6 +84,8 @@ class Paper:
         Name on the command line, and full title.
     parts : tuple of Part
         In the order of the paper.
+    extras : tuple of Part
+        Parts that only a run which names them runs. No claim needs their tables.
     claims : tuple of Claim
         Every claim of the sections on results.
     needs : tuple of str
@@ -99,15 +101,18 @@ class Paper:
     claims: tuple[Claim, ...]
     needs: tuple[str, ...] = field(default=())
     blocks: Mapping[str, Callable[[Tables], str]] = field(default_factory=dict)
+    extras: tuple[Part, ...] = field(default=())
 
     def choose_parts(self, only: Iterable[str] | None) -> tuple[Part, ...]:
-        """Return the parts with these names, or all parts if ``only`` is None."""
-        known = [part.name for part in self.parts]
-        wanted = known if only is None else list(only)
+        """Return the parts with these names, or all but the extras if ``only`` is None."""
+        if only is None:
+            return self.parts
+        every = (*self.parts, *self.extras)
+        known, wanted = [part.name for part in every], list(only)
         unknown = [name for name in wanted if name not in known]
         if unknown or not wanted:
             raise ValueError(
                 f"{self.name} has the parts {', '.join(known)}. "
                 f"Got {unknown[0] if unknown else 'none'!r} instead."
             )
-        return tuple(part for part in self.parts if part.name in wanted)
+        return tuple(part for part in every if part.name in wanted)

@@ -19,6 +19,7 @@ from papers.forman2009.tables import (
     COUNTS,
     CROSS_FITTED,
     IDF_AND_BNS,
+    ISOTONIC,
     L1_NORM,
     L2_NORM,
     L2_PRICED,
@@ -31,6 +32,7 @@ from papers.forman2009.tables import (
     NO_NORM,
     NO_PLATT_CV,
     NO_SCALING,
+    OTHER_SCALINGS,
     POLICY,
     RAW,
     SCALING,
@@ -49,8 +51,14 @@ SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 SETS = {"text": ("oh0", "tr11"), "uci": ("glass", "wine")}
 CLASSES = tuple("abcdefghij")
 VARIANTS = {
-    "text": (BARE_SHAPING, NO_NORM, COUNTS, ZERO_AS_VALUE, NARROW, NARROW_ZERO),
-    "uci": (L1_NORM, LOG_ODDS, NO_SCALING, NO_PLATT_CV, L2_NORM, RAW, L2_PRICED, LOG_ODDS_PRICED),
+    "text": (
+        *(BARE_SHAPING, NO_NORM, COUNTS, ZERO_AS_VALUE, NARROW, NARROW_ZERO, ISOTONIC),
+        *OTHER_SCALINGS,
+    ),
+    "uci": (
+        *(L1_NORM, LOG_ODDS, NO_SCALING, NO_PLATT_CV, L2_NORM, RAW, L2_PRICED, LOG_ODDS_PRICED),
+        *(ISOTONIC, *OTHER_SCALINGS),
+    ),
 }
 EXPERIMENTS = (
     *(BASELINE_NO_PLATT, SHAPING_NO_PLATT, BASELINE_BY_AUC, SHAPING_BY_AUC),
@@ -76,7 +84,7 @@ TRUE_GAINS = {
         **{(name, of): (0.08, 0.02) for name in (IDF_AND_BNS, CROSS_FITTED) for of in MEASURES},
         **{(BARE_SHAPING, of): (-0.1, -0.1) for of in MEASURES},
         **{(name, of): (-0.03, -0.03) for name in (NO_NORM, COUNTS) for of in MEASURES},
-        **{(ZERO_AS_VALUE, of): (-0.03, -0.03) for of in MEASURES},
+        **{(name, of): (-0.03, -0.03) for name in (ZERO_AS_VALUE, ISOTONIC) for of in MEASURES},
     },
     "uci": {
         **{(SCALING, of): (0.06, 0.06) for of in MEASURES},
@@ -93,7 +101,7 @@ TRUE_GAINS = {
         **{(NO_PLATT_CV, of): (0.119, 0.119) for of in MEASURES},
         (NO_PLATT_CV, "accuracy"): (0.005, 0.005),
         (NO_PLATT_CV, "f1"): (0.11, 0.11),
-        **{(L2_NORM, of): (-0.05, -0.05) for of in MEASURES},
+        **{(name, of): (-0.05, -0.05) for name in (L2_NORM, ISOTONIC) for of in MEASURES},
         **{(L2_PRICED, of): (-0.04, -0.04) for of in MEASURES},
     },
 }

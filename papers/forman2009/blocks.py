@@ -25,6 +25,7 @@ from papers.forman2009.tables import (
     TASK,
     TRAINING_SHARE,
     WHOLE,
+    average_sets,
 )
 from papers.limits import LEVEL
 from papers.markdown import write_table
@@ -180,6 +181,24 @@ def write_samples(tables: Tables) -> str:
     return write_table(("", "training cases", "tasks", *shown), rows)
 
 
+def write_losses(tables: Tables) -> str:
+    """Return the gain in accuracy on UCI by data set and size, and the training cases."""
+    rows = average_sets("uci", tables["uci"], "accuracy")
+    percents = rows["percent"].unique().sort().to_list()
+    found = {(row["set"], row["percent"]): row for row in rows.iter_rows(named=True)}
+    sets = rows.sort("cases")["set"].unique(maintain_order=True)
+    lines = []
+    for name in sets:
+        of = [found.get((name, percent)) for percent in percents]
+        tasks = next(row["tasks"] for row in of if row)
+        cells = (
+            NOTHING if row is None else f"{show(row['gain'], signed=True)} ({row['cases']:,.0f})"
+            for row in of
+        )
+        lines.append((name, str(tasks), *cells))
+    return write_table(("", "tasks", *(f"{percent:g}%" for percent in percents)), lines)
+
+
 def write_unknown(tables: Tables) -> str:
     """Return the number of training samples without a case of the class."""
     rows = (
@@ -275,6 +294,7 @@ BLOCKS: dict[str, Callable[[Tables], str]] = {
     "text_experiments": partial(write_experiments, "text"),
     "uci_experiments": partial(write_experiments, "uci"),
     "samples": write_samples,
+    "losses": write_losses,
     "text_beyond": partial(write_curves, "text", (BASELINE, SHAPING, *BEYOND)),
     "uci_beyond": partial(write_curves, "uci", (BASELINE, SHAPING, *BEYOND)),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -10,6 +11,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, MinMaxScaler, Normalizer
 
 from papers.forman2009 import tables
+from papers.forman2009.transforms import MEASURES as TRANSFORMS
+from papers.forman2009.transforms import IsotonicShaper, ThresholdScaler
 from spokeshave import DualLinearSVC, FeatureShaper, LocalProbabilityShaper
 
 CURVE = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the training part of a fold
@@ -90,6 +93,18 @@ def _weigh_by_idf_and_bns() -> tuple[Any, ...]:
     )
 
 
+def _shape_monotonely() -> tuple[FeatureShaper]:
+    return _shape(shape=IsotonicShaper())
+
+
+def _list_scalings() -> dict[str, Method]:
+    """Return shaping with the scalings that the paper names or tried before, but for BNS."""
+    return {
+        name: Method(partial(_shape, scale=ThresholdScaler(measure)), WHOLE, cost=2.0)
+        for name, measure in zip(tables.OTHER_SCALINGS, TRANSFORMS, strict=True)
+    }
+
+
 def _list_common(make_baseline: Steps, early: tuple[float, ...]) -> dict[str, Method]:
     """Return the methods of both benchmarks; ``early`` are the sizes of two experiments."""
     return {
@@ -104,6 +119,8 @@ def _list_common(make_baseline: Steps, early: tuple[float, ...]) -> dict[str, Me
         tables.SHAPING_PRICED: Method(_shape, BEYOND, fit_intercept=True, cost=1.4),
         tables.BASELINE_IN_FOUR: Method(make_baseline, WHOLE, n_folds=tables.FEW_FOLDS),
         tables.SHAPING_IN_FOUR: Method(_shape, WHOLE, n_folds=tables.FEW_FOLDS, cost=1.4),
+        tables.ISOTONIC: Method(_shape_monotonely, WHOLE, cost=2.0),
+        **_list_scalings(),
     }
 
 
@@ -123,6 +140,7 @@ UCI = {
     **_list_common(_fit_range, EARLY),
     tables.SCALING: Method(lambda: _shape(shape=None), cost=1.3),
     tables.POLICY: Method(_choose_per_feature, BEYOND, cost=3.0),
+    tables.WITH_RAW: Method(lambda: _shape(keep_raw=True), BEYOND, cost=1.6),
     tables.L1_NORM: Method(lambda: _shape(norm="l1"), WHOLE),
     tables.LOG_ODDS: Method(lambda: _shape(shape="log_odds"), WHOLE),
     tables.NO_SCALING: Method(lambda: _shape(scale=None), WHOLE),

@@ -40,6 +40,9 @@ RAW = "baseline, raw"
 L2_PRICED, LOG_ODDS_PRICED = "baseline, L2, priced intercept", "log odds, priced intercept"
 BARE_SHAPING, ZERO_AS_VALUE = "shaping, no BNS no L2", "shaping, zero as a value"
 NARROW, NARROW_ZERO = "shaping, 2 neighbours", "shaping, zero as a value, 2 neighbours"
+WITH_RAW = "shaping beside raw columns"
+ISOTONIC = "isotonic regression"
+OTHER_SCALINGS = ("Hellinger scaling", "information gain scaling")
 BASELINE_IN_FOUR, SHAPING_IN_FOUR = "baseline, 4-fold", "shaping, 4-fold"
 OTHER_PAIRS = (  # further comparisons
     (L2_PRICED, BASELINE_PRICED),
@@ -228,6 +231,28 @@ def average_samples(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(
         average(frame.filter(is_in)).select(pl.lit(label).alias("cases"), pl.all())
         for label, is_in in groups.items()
+    )
+
+
+def average_sets(name: str, frame: pl.DataFrame, measure: str) -> pl.DataFrame:
+    """Return the baseline, shaping and its gain by data set and size, means over tasks.
+
+    ``cases`` are the training cases. Here every set counts alike, however many tasks it has.
+    """
+    cases = {key: known.cases for key, known in published.SETS[name].items()}
+    wide = frame.filter(pl.col("method").is_in((BASELINE, SHAPING))).pivot(
+        on="method", index=(*TASK, "size"), values=measure
+    )
+    return (
+        wide.drop_nulls()
+        .group_by("set", "size")
+        .agg(pl.col(BASELINE, SHAPING).mean(), tasks=pl.len())
+        .with_columns(
+            gain=pl.col(SHAPING) - pl.col(BASELINE),
+            cases=(pl.col("set").replace_strict(cases) * TRAINING_SHARE * pl.col("size")).round(),
+            percent=_to_percent(),
+        )
+        .sort("size", "cases")
     )
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import polars as pl
 
 from papers.datasets import COLLECTIONS
+from papers.kolcz2007.balance import EVERY, KEPT
+from papers.kolcz2007.claims import CLAIMS
 from papers.kolcz2007.published import TABLE1, Published
 from papers.kolcz2007.tables import FORMAN_ALL, MEASURES, NAMES
 from papers.markdown import write_table
-from papers.verdicts import Tables, show
+from papers.verdicts import Tables, judge_claims, show
 
 METHODS = ("exact", "mask", "sv_set", "warm", "rfe", "all")
 TITLES = {"sv_set": "sv set", "all": "all features"}
@@ -20,6 +22,21 @@ SCALED = {
     (True, False): "support vectors (as printed)",
     (True, True): "both (sv set)",
 }
+SIDE_FRACTIONS = (0.05, 0.2)
+SIDES = {
+    "mask": "mask",
+    "sv_set": "sv set",
+    EVERY: EVERY,
+    KEPT: KEPT,
+    "exact": "exact",
+}
+FREE_TABLES = tuple(
+    f"{name}_free"
+    for name in (
+        *("table1", "best_cuts", "figure1", "figure2"),
+        *("stability", "limit", "alpha"),
+    )
+)
 PROBLEMS = {
     "all": "all features",
     "exact": "exact, the best of 12 cuts",
@@ -110,6 +127,53 @@ def write_problems(tables: Tables) -> str:
     ]
     names = ["stand-in" if n == 0 else f"{n} irrelevant descriptions" for n in levels]
     return write_table(["average AUC (one-sided P against exact)", *names], rows)
+
+
+def write_sides(tables: Tables) -> str:
+    """Return AUC and F1 of the sv set with a factor for each side, at two small cuts."""
+    table = tables["sides"].filter(pl.col("fraction").is_in(SIDE_FRACTIONS))
+    keys = ["collection", "weighting", "fraction"]
+    rows = []
+    for (name, weighting, fraction), part in table.group_by(keys, maintain_order=True):
+        found = {row["method"]: row for row in part.iter_rows(named=True)}
+        cells = (
+            " / ".join(show(found[method][measure], 3) for measure in MEASURES) for method in SIDES
+        )
+        rows.append([f"{name}, {weighting}, {fraction:.0%}", *cells])
+    return write_table(["AUC / F1", *SIDES.values()], rows)
+
+
+def write_masking(tables: Tables) -> str:
+    """Return the duality gap that masking one feature adds, by quarter of its weight."""
+    rows = [
+        [
+            f"{row['collection']}, {row['quarter']}",
+            f"{row['gap']:.1e}",
+            f"{row['largest_gap']:.1e}",
+            f"{row['share_of_support']:.2%}",
+            _show_correlation(row, "by_weight"),
+            _show_correlation(row, "by_frequency"),
+        ]
+        for row in tables["masking"].iter_rows(named=True)
+    ]
+    head = ["weights", "gap added", "by the worst feature", "of the support vectors have it"]
+    return write_table([*head, "rank correlation with weight", "with frequency"], rows)
+
+
+def write_moved(tables: Tables) -> str:
+    """Return the claims whose verdict a free intercept moves."""
+    free = {name.removesuffix("_free"): name for name in FREE_TABLES}
+    moved = {**tables, **{name: tables[of] for name, of in free.items()}}
+    pairs = zip(judge_claims(CLAIMS, tables), judge_claims(CLAIMS, moved), strict=True)
+    rows = [
+        [before.claim.where, before.claim.says, before.verdict.word, *after.verdict]
+        for before, after in pairs
+        if before.verdict.word != after.verdict.word
+    ]
+    if not rows:
+        return "No verdict moves."
+    head = ["where", "the paper says", "regularised intercept", "free intercept"]
+    return write_table([*head, "what came out with a free intercept"], rows)
 
 
 def write_difficulty(tables: Tables) -> str:
@@ -214,6 +278,10 @@ def _show_gain(gain: float | None) -> str:
     return "" if gain is None else f"{gain:+.4f}"
 
 
+def _show_correlation(row: Any, name: str) -> str:
+    return f"{show(row[name], 2)} ± {show(row[f'{name}_error'], 2)}"
+
+
 def _show_p(p_value: float) -> str:
     return f"{p_value:.2g}".removeprefix("0")
 
@@ -224,6 +292,9 @@ BLOCKS = {
     "lengths": write_lengths,
     "problems": write_problems,
     "difficulty": write_difficulty,
+    "masking": write_masking,
+    "sides": write_sides,
+    "moved": write_moved,
     "weighting": write_weightings,
     "speed": write_speed,
     "peers": write_peers,

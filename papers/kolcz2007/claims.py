@@ -49,6 +49,18 @@ CLAIMS = (
         ),
     ),
     Claim(
+        "3.1",
+        "If a feature is masked, only the support vectors that have it violate their constraints: "
+        "a small fraction, as text is sparse.",
+        models.judge_violations,
+    ),
+    Claim(
+        "3.1",
+        "With the multipliers kept, masking a feature of low weight leaves the solution close to "
+        "the optimum; the closer, the lower its weight and the rarer the feature.",
+        models.judge_low_weights,
+    ),
+    Claim(
         "4.1",
         "Binary features do as well as TF-IDF when rows have length one.",
         accuracy.judge_weighting,

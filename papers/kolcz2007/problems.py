@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.preprocessing import binarize, normalize
 
 from papers.kolcz2007.tasks import DIGITS, FOLDS, METHODS, make_svc
-from spokeshave import PAPER_FRACTIONS, FeatureCurve, feature_curve
+from spokeshave import PAPER_FRACTIONS, DualLinearSVC, FeatureCurve, feature_curve
 from spokeshave.corpus import read_arff
 
 SETS = ("Business", "Computers", "Health", "Science", "Sports")
@@ -189,6 +189,7 @@ def study_pairs(
     low: float,
     noise: int,
     sets: Sequence[str] = SETS,
+    fit_intercept: bool | str = True,
 ) -> dict[str, Any]:
     """Return the baseline AUC of a turn's candidates, and results of selection on the chosen ones.
 
@@ -197,7 +198,8 @@ def study_pairs(
     """
     directory = load_directory(data, tuple(sets))
     candidates = draw_candidates(directory.labels, n_turns * n_candidates)[turn::n_turns]
-    screened = [_screen(directory, pair, noise) for pair in candidates]
+    svc = make_svc(fit_intercept=fit_intercept)
+    screened = [_screen(directory, pair, noise, svc) for pair in candidates]
     chosen = spread_evenly(screened, n_problems, low)
     return {
         "screened": screened,
@@ -206,29 +208,33 @@ def study_pairs(
                 "first": candidates[i][0],
                 "second": candidates[i][1],
                 "screening_auc": screened[i],
-                **_study(directory, candidates[i], noise),
+                **_study(directory, candidates[i], noise, svc),
             }
             for i in chosen
         ],
     }
 
 
-def _screen(directory: Directory, pair: tuple[str, str], noise: int) -> float:
+def _screen(directory: Directory, pair: tuple[str, str], noise: int, svc: DualLinearSVC) -> float:
     rows = draw_samples(directory.labels, pair).screening
-    curve = _trace(make_problem(directory, pair, rows, noise), "mask", cuts=(1.0,))
+    curve = _trace(make_problem(directory, pair, rows, noise), "mask", svc, cuts=(1.0,))
     return round(float(curve.auc[0, 0]), DIGITS)
 
 
-def _study(directory: Directory, pair: tuple[str, str], noise: int) -> dict[str, Any]:
+def _study(
+    directory: Directory, pair: tuple[str, str], noise: int, svc: DualLinearSVC
+) -> dict[str, Any]:
     """Return the AUC with all features, at the best and at a nested cut, and by random ranking."""
     rows = draw_samples(directory.labels, pair).study
     problem = make_problem(directory, pair, rows, noise)
-    curves = {method: _trace(problem, method) for method in METHODS}
+    curves = {method: _trace(problem, method, svc) for method in METHODS}
     found: dict[str, float] = {"all": curves["mask"].auc[0, -1]}
     found |= {method: _find_best(curve) for method, curve in curves.items()}
-    found |= {f"nested_{method}": _nest(problem, method, curves[method]) for method in CONTROLLED}
     found |= {
-        f"random_{method}": _find_best(_trace(problem, method, by="random"))
+        f"nested_{method}": _nest(problem, method, curves[method], svc) for method in CONTROLLED
+    }
+    found |= {
+        f"random_{method}": _find_best(_trace(problem, method, svc, by="random"))
         for method in CONTROLLED
     }
     return {
@@ -238,8 +244,8 @@ def _study(directory: Directory, pair: tuple[str, str], noise: int) -> dict[str,
     }
 
 
-def _trace(problem: Problem, method: str, **options: Any) -> FeatureCurve:
-    given: dict[str, Any] = {"cv": FOLDS, "estimator": make_svc(), **options}
+def _trace(problem: Problem, method: str, svc: DualLinearSVC, **options: Any) -> FeatureCurve:
+    given: dict[str, Any] = {"cv": FOLDS, "estimator": svc, **options}
     curve: FeatureCurve = feature_curve(problem.X, problem.y, method=method, **given)
     return curve
 
@@ -253,9 +259,11 @@ def _find_best(curve: FeatureCurve) -> float:
     return float(curve.auc[0, _choose(curve)])
 
 
-def _nest(problem: Problem, method: str, curve: FeatureCurve) -> float:
+def _nest(problem: Problem, method: str, curve: FeatureCurve, svc: DualLinearSVC) -> float:
     """Return the AUC if each fold uses the best cut on its own training documents."""
     by_fold: NDArray[np.float64] = (curve.counts.won / curve.counts.pairs)[:, 0]
     splits = FOLDS.split(problem.X, problem.y)
-    inner = [_trace(Problem(problem.X[train], problem.y[train]), method) for train, _ in splits]
+    inner = [
+        _trace(Problem(problem.X[train], problem.y[train]), method, svc) for train, _ in splits
+    ]
     return float(np.mean([by_fold[f, _choose(found)] for f, found in enumerate(inner)]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from papers.datasets import COLLECTIONS, FORMAN
+from papers.datasets import COLLECTIONS, FORMAN, OTHERS
+from papers.kolcz2007.balance import compare_sides
 from papers.kolcz2007.blocks import BLOCKS
 from papers.kolcz2007.claims import CLAIMS
 from papers.kolcz2007.drawing import (
@@ -16,14 +17,18 @@ from papers.kolcz2007.drawing import (
     draw_speed,
     draw_support,
 )
+from papers.kolcz2007.masking import mask_features
 from papers.kolcz2007.problems import study_pairs
 from papers.kolcz2007.tables import (
     name_task,
     tabulate_curves,
+    tabulate_free,
     tabulate_lengths,
+    tabulate_masking,
     tabulate_peers,
     tabulate_problems,
     tabulate_quality,
+    tabulate_sides,
     tabulate_speed,
     tabulate_stability,
     tabulate_support,
@@ -150,6 +155,33 @@ def list_speed_tasks(setting: Setting) -> Iterator[Task]:
                 yield Task(name, run, arguments, 4 * COSTS[collection], is_alone=True)
 
 
+def list_side_tasks(setting: Setting) -> Iterator[Task]:
+    """Yield one task per collection with binary rows, and of no paper's with weighted rows too."""
+    collections = dict(_list_collections(setting))
+    if not setting.is_quick:
+        collections |= {name: {} for name in OTHERS}
+    for collection, options in collections.items():
+        for weighting in ("binary", "tfidf") if collection in OTHERS else ("binary",):
+            arguments = {"collection": collection, "weighting": weighting, **options}
+            name = f"sides-{name_task(collection, weighting)}".replace(",", "")
+            yield Task(name, compare_sides, arguments, COSTS.get(collection, 6.0))
+
+
+def list_masking_tasks(setting: Setting) -> Iterator[Task]:
+    """Yield one task per collection."""
+    for collection, options in _list_collections(setting):
+        arguments = {"collection": collection, **options}
+        yield Task(name_task(collection, "masking"), mask_features, arguments, COSTS[collection])
+
+
+def list_free_tasks(setting: Setting) -> Iterator[Task]:
+    """Yield the tasks of Table 1 and Figures 1, 2 and 4 for models with a free intercept."""
+    for list_tasks in (list_quality_tasks, list_problem_tasks, list_support_tasks):
+        for task in list_tasks(setting):
+            arguments = task.arguments | {"fit_intercept": "free"}
+            yield task._replace(name=f"free-{task.name}", arguments=arguments)
+
+
 def list_peer_tasks(setting: Setting) -> Iterator[Task]:
     """Yield one task per class for the selectors of scikit-learn."""
     labels = {QUICK_COLLECTION: ("earn",)} if setting.is_quick else PEER_LABELS
@@ -245,8 +277,31 @@ PAPER = Paper(
             tabulate_peers,
             draw_peers,
         ),
+        Part(
+            "masking",
+            "Section 3.1: how far one masked feature leads from the optimum",
+            list_masking_tasks,
+            tabulate_masking,
+        ),
+        Part(
+            "sides",
+            "Beyond the paper: the sv set with one factor for each side",
+            list_side_tasks,
+            tabulate_sides,
+        ),
+    ),
+    extras=(
+        Part(
+            "free",
+            "Table 1 and Figures 1, 2 and 4 with a free intercept, as in equation 3",
+            list_free_tasks,
+            tabulate_free,
+        ),
     ),
     claims=CLAIMS,
     blocks=BLOCKS,
-    needs=("rcv1", "20news-bydate.tar.gz", "reuters21578.tar.gz", "forman", "dmoz"),
+    needs=(
+        *("rcv1", "20news-bydate.tar.gz", "reuters21578.tar.gz", "forman", "dmoz"),
+        *("ohsumed", "sms_spam.tsv", "thucnews"),
+    ),
 )

@@ -96,6 +96,21 @@ def tabulate_lengths(results: Results) -> dict[str, pl.DataFrame]:
     }
 
 
+def tabulate_sides(results: Results) -> dict[str, pl.DataFrame]:
+    """Return the quality of the sv set with a factor for each side."""
+    return {"sides": _frame(row for found in results.values() for row in found)}
+
+
+def tabulate_masking(results: Results) -> dict[str, pl.DataFrame]:
+    """Return the duality gap that masking one feature adds."""
+    rows = (
+        {"collection": _find_collection(name), **row}
+        for name, found in results.items()
+        for row in found
+    )
+    return {"masking": pl.DataFrame(list(rows), infer_schema_length=None)}
+
+
 def tabulate_problems(results: Results) -> dict[str, pl.DataFrame]:
     """Return the two-class problems, averages over them, and the gain by difficulty."""
     problems = pl.DataFrame(
@@ -206,6 +221,30 @@ def tabulate_peers(results: Results) -> dict[str, pl.DataFrame]:
         _, collection, label = name.split("-", 2)
         rows += [{"collection": _find_collection(collection), "label": label, **r} for r in found]
     return {"peers": _frame(rows)}
+
+
+def tabulate_free(results: Results) -> dict[str, pl.DataFrame]:
+    """Return the tables of models with a free intercept: NAME_free for each table NAME."""
+    found = {name.removeprefix("free-"): result for name, result in results.items()}
+    problems = {name: result for name, result in found.items() if name.startswith("pairs-")}
+    support = {
+        name: result
+        for name, result in found.items()
+        if name.startswith(("limit-", "duals-")) or "-stability-" in name
+    }
+    quality = {
+        name: result
+        for name, result in found.items()
+        if name not in problems and name not in support
+    }
+    curves = {name: result for name, result in quality.items() if not name.startswith("forman-")}
+    tables = {
+        **tabulate_quality(quality),
+        **tabulate_curves(curves),
+        **tabulate_problems(problems),
+        **tabulate_support(support),
+    }
+    return {f"{name}_free": table for name, table in tables.items()}
 
 
 def name_task(collection: str, *rest: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import binarize, normalize
 
@@ -30,8 +31,11 @@ DIGITS = 7
 def load_collection(
     data: Path, collection: str, weighting: str = "binary", n_classes: int | None = None
 ) -> Split:
-    """Return a collection with its largest classes, all of them by default."""
-    return COLLECTIONS[collection](data, weighting).keep_largest(n_classes)
+    """Return a collection with its largest classes, all of them by default.
+
+    Words of a single training document are dropped, as the paper does (4.1).
+    """
+    return COLLECTIONS[collection](data, weighting).drop_rare().keep_largest(n_classes)
 
 
 def trace_split(
@@ -41,14 +45,17 @@ def trace_split(
     method: str,
     weighting: str = "binary",
     n_classes: int | None = None,
+    fit_intercept: bool | str = True,
 ) -> dict[str, Any]:
     """Return measures of each class on the test documents, at every cut."""
     split = load_collection(data, collection, weighting, n_classes)
-    curve = split.trace(method=method, estimator=make_svc())
+    curve = split.trace(method=method, estimator=make_svc(fit_intercept=fit_intercept))
     return describe_curve(curve, split.names, split.Y_test)
 
 
-def trace_folds(data: Path, *, name: str, method: str) -> dict[str, Any]:
+def trace_folds(
+    data: Path, *, name: str, method: str, fit_intercept: bool | str = True
+) -> dict[str, Any]:
     """Return measures of each class of one of the 16 sets by cross-validation, at every cut."""
     forman = load_forman(data, name)
     labels, sizes = np.unique(forman.labels, return_counts=True)
@@ -60,17 +67,22 @@ def trace_folds(data: Path, *, name: str, method: str) -> dict[str, Any]:
         Y,
         cv=list(FOLDS.split(X, forman.labels)),
         method=method,
-        estimator=make_svc(),
+        estimator=make_svc(fit_intercept=fit_intercept),
     )
     return describe_curve(curve, names, Y)
 
 
 def compare_normals(
-    data: Path, *, collection: str, method: str, n_classes: int | None = None
+    data: Path,
+    *,
+    collection: str,
+    method: str,
+    n_classes: int | None = None,
+    fit_intercept: bool | str = True,
 ) -> dict[str, Any]:
     """Return the similarity of masked and retrained models at every cut, averaged over classes."""
     split = load_collection(data, collection, n_classes=n_classes)
-    model = make_svc().fit(split.X, split.Y)
+    model = make_svc(fit_intercept=fit_intercept).fit(split.X, split.Y)
     found = stability(split.X, split.Y, estimator=model, method=method)
     n_support = model.dual_coef_.getnnz(axis=1)[:, None]
     return {
@@ -84,11 +96,17 @@ def compare_normals(
 
 
 def compare_limits(
-    data: Path, *, collection: str, tol: float, renormalize: bool, n_classes: int | None = None
+    data: Path,
+    *,
+    collection: str,
+    tol: float,
+    renormalize: bool,
+    n_classes: int | None = None,
+    fit_intercept: bool | str = True,
 ) -> dict[str, float]:
     """Return the overlap of support vectors when only features of zero weight are removed."""
     split = load_collection(data, collection, n_classes=n_classes)
-    model = make_svc(tol).fit(split.X, split.Y)
+    model = make_svc(tol, fit_intercept=fit_intercept).fit(split.X, split.Y)
     found = stability(
         split.X, split.Y, estimator=model, method="exact", cuts=(1.0,), renormalize=renormalize
     )
@@ -107,16 +125,17 @@ def compare_duals(
     fractions: list[float],
     renormalize: bool,
     n_classes: int | None = None,
+    fit_intercept: bool | str = True,
 ) -> list[dict[str, float]]:
     """Return the similarity of weights and of dual variables before and after retraining."""
     split = load_collection(data, collection, n_classes=n_classes)
-    model = make_svc().fit(split.X, split.Y)
+    model = make_svc(fit_intercept=fit_intercept).fit(split.X, split.Y)
     ranking = rank_features(split.X, split.Y, estimator=model)
     rows = []
     for fraction in fractions:
         compared = [
             _compare_dual(
-                split.X, split.Y[:, k], model, k, _take(ranking, k, fraction), renormalize
+                split.X, split.Y[:, k], model, k, take_ranked(ranking, k, fraction), renormalize
             )
             for k in range(len(split.names))
         ]
@@ -129,20 +148,25 @@ def compare_duals(
 
 
 def compare_lengths(
-    data: Path, *, collection: str, fractions: list[float], n_classes: int | None = None
+    data: Path,
+    *,
+    collection: str,
+    fractions: list[float],
+    n_classes: int | None = None,
+    fit_intercept: bool | str = True,
 ) -> list[dict[str, Any]]:
     """Return quality when support vectors, documents, both or neither are renormalised.
 
     Neither is mask and both is sv set; support vectors alone is the formula as printed.
     """
     split = load_collection(data, collection, n_classes=n_classes)
-    model = make_svc().fit(split.X, split.Y)
+    model = make_svc(fit_intercept=fit_intercept).fit(split.X, split.Y)
     ranking = rank_features(split.X, split.Y, estimator=model)
     rows = []
     for fraction in fractions:
         measured: dict[tuple[bool, bool], list[tuple[float, float]]] = {}
         for k, y_test in enumerate(split.Y_test.T):
-            kept = _take(ranking, k, fraction)
+            kept = take_ranked(ranking, k, fraction)
             X, X_test = split.X[:, kept], split.X_test[:, kept]
             for vectors in (False, True):
                 w = (model.dual_coef_[k] @ (normalize(X) if vectors else X)).toarray().ravel()
@@ -164,9 +188,12 @@ def compare_lengths(
     return rows
 
 
-def make_svc(tol: float = TOL, n_jobs: int = 1) -> DualLinearSVC:
-    """Return the SVM of the study: hinge loss, C = 1."""
-    return DualLinearSVC(tol=tol, n_jobs=n_jobs, random_state=0)
+def make_svc(tol: float = TOL, n_jobs: int = 1, fit_intercept: bool | str = True) -> DualLinearSVC:
+    """Return the SVM of the study: hinge loss, C = 1.
+
+    The intercept is regularised by default; that of the paper's equation 3 is "free".
+    """
+    return DualLinearSVC(tol=tol, n_jobs=n_jobs, fit_intercept=fit_intercept, random_state=0)
 
 
 def describe_curve(
@@ -184,7 +211,7 @@ def describe_curve(
     }
 
 
-def _take(ranking: Any, k: int, fraction: float) -> NDArray[np.intp]:
+def take_ranked(ranking: Any, k: int, fraction: float) -> NDArray[np.intp]:
     """Return the best features of a class in ascending order."""
     ranked = ranking.list_ranked(k)
     return np.sort(ranked[: max(1, round(fraction * ranked.size))])
@@ -199,7 +226,7 @@ def _compare_dual(
     renormalize: bool,
 ) -> tuple[float, float, float, float]:
     part = normalize(X[:, kept]) if renormalize else X[:, kept]
-    again = make_svc().fit(part, y)
+    again = clone(model).fit(part, y)
     before, after = (np.abs(m.toarray().ravel()) for m in (model.dual_coef_[k], again.dual_coef_))
     return (
         _find_cosine(model.coef_[k, kept], again.coef_[0]),

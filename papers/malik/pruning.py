@@ -75,7 +75,9 @@ def load_words(data: Path, collection: str) -> Words:
         split = common.load(data, collection, None)
         return Words(binarize(split.X), binarize(split.X_test), None, None)
     parts = read_modapte(data)
-    vectorizer = DocumentVectorizer(weighting="counts", norm=None, min_df=1, n_jobs=1)
+    vectorizer = DocumentVectorizer(
+        weighting="counts", norm=None, min_df=1, strip_markup=False, n_jobs=1
+    )
     counts = vectorizer.fit_transform(parts.train.texts)
     names = vectorizer.get_feature_names_out()
     return Words(

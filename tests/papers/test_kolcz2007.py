@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import sparse, stats
+from sklearn.preprocessing import normalize
 
-from papers.kolcz2007 import problems, tables
-from papers.kolcz2007.blocks import write_table1
+from papers.datasets import Split, load_reuters, read_modapte
+from papers.kolcz2007 import balance, masking, problems, tables
+from papers.kolcz2007.blocks import FREE_TABLES, write_moved, write_table1
 from papers.kolcz2007.claims import CLAIMS
 from papers.kolcz2007.judges.accuracy import (
     judge_best_auc,
@@ -23,10 +26,11 @@ from papers.kolcz2007.judges.accuracy import (
 from papers.kolcz2007.judges.models import judge_zero_weights
 from papers.kolcz2007.published import TABLE1
 from papers.kolcz2007.study import PAPER
-from papers.kolcz2007.tasks import METHODS
+from papers.kolcz2007.tasks import METHODS, load_collection, make_svc
 from papers.reproduce import read_tables
 from papers.study import Setting
 from papers.verdicts import IN_PART, NOT_REPRODUCED, NOT_TRIED, REPRODUCED, Claim, judge_claims
+from spokeshave import DocumentVectorizer, DualLinearSVC
 
 RESULTS = Path(__file__).parents[2] / "papers" / "kolcz2007" / "results"
 PRINTED = {  # Table 1, line by line
@@ -319,11 +323,108 @@ def test_every_claim_is_judged_on_what_is_kept() -> None:
     assert tried == [claim.says for claim in CLAIMS if isinstance(claim.judge, str)]
 
 
+@pytest.fixture
+def small() -> tuple[sparse.csr_matrix, np.ndarray, DualLinearSVC]:
+    """Return 60 documents of length one, their class, and a model of it."""
+    rng = np.random.default_rng(3)
+    X = normalize(sparse.random(60, 25, 0.3, format="csr", random_state=rng))
+    y = (np.asarray(X[:, :3].sum(axis=1)).ravel() > 0.2).astype(int)
+    return X, y, make_svc(1e-9).fit(X, y)
+
+
+def test_gap_that_a_masked_feature_adds_is_that_of_primal_and_dual(small) -> None:
+    X, y, model = small
+    w, b, alpha = model.coef_[0], model.intercept_[0], np.abs(model.dual_coef_.toarray()[0])
+    dense, sign = X.toarray(), 2 * y - 1
+
+    def find_gap(weights):
+        hinge = np.maximum(0, 1 - sign * (dense @ weights + b)).sum()
+        half = 0.5 * (weights @ weights + b**2)
+        return half + hinge - (alpha.sum() - half), half + hinge
+
+    before, primal = find_gap(w)
+    added = [
+        (find_gap(np.where(np.arange(w.size) == j, 0, w))[0] - before) / primal
+        for j in np.flatnonzero(w)
+    ]
+    found = masking._describe(sparse.csc_matrix(X), y, model, 0)
+    assert found["gap"][0] == pytest.approx(np.mean(added))
+    assert found["largest_gap"][0] == pytest.approx(max(added))
+    share = (dense[alpha > 0][:, w != 0] != 0).mean()
+    assert found["share_of_support"][0] == pytest.approx(share)
+
+
+def test_factor_of_each_side_restores_the_multipliers_over_the_lengths(small) -> None:
+    X, _, model = small
+    kept = np.arange(0, 25, 6)
+    dual, part = model.dual_coef_[0], X[:, kept]
+    weights = dict(balance._list_weights(part, dual))
+    np.testing.assert_allclose(weights["mask"], model.coef_[0, kept], atol=1e-7)
+    beta, rows = dual.toarray().ravel(), part.toarray()
+    lengths = np.linalg.norm(rows, axis=1)
+    again = np.divide(rows, lengths[:, None], where=lengths[:, None] > 0, out=np.zeros_like(rows))
+    np.testing.assert_allclose(weights["sv_set"], beta @ again)
+    with_words = np.where(lengths > 0, beta, 0)
+    for method, counted in ((balance.EVERY, beta), (balance.KEPT, with_words)):
+        expected = np.zeros(kept.size)
+        for side in (beta > 0, beta < 0):
+            after = np.divide(with_words, lengths, where=lengths > 0, out=np.zeros(60))[side].sum()
+            expected += counted[side].sum() / after * (beta[side] @ again[side])
+        np.testing.assert_allclose(weights[method], expected)
+
+
+def test_words_of_one_training_document_or_of_none_are_dropped() -> None:
+    X = sparse.csr_matrix([[1.0, 1, 1, 0], [1, 0, 1, 0], [1, 0, 0, 0]])
+    X_test = sparse.csr_matrix([[0.0, 1, 1, 1]])
+    Y = np.ones((3, 1), int)
+    found = Split(normalize(X), Y, normalize(X_test), Y[:1], ("a",)).drop_rare()
+    np.testing.assert_allclose(found.X.toarray()[0], [0.5**0.5, 0.5**0.5])
+    assert found.X_test.toarray().tolist() == [[0, 1]]
+
+
+def test_collections_have_no_word_of_one_document(data_folder: Path) -> None:
+    split = load_collection(data_folder, "RCV1")
+    assert split.X.shape[1] == 20_390
+    assert split.X.getnnz(axis=0).min() >= 2
+
+
+def test_tickers_of_reuters_are_words(data_folder: Path) -> None:
+    vectorizer = DocumentVectorizer(strip_markup=False)
+    texts = [text for text in read_modapte(data_folder).train.texts if "<GM>" in text][:5]
+    words = vectorizer.fit(texts).get_feature_names_out()
+    assert "gm" in words
+    assert load_reuters(data_folder).X.shape[1] == 16_891
+
+
+def test_free_intercept_is_asked_for_in_every_task() -> None:
+    (free,) = PAPER.extras
+    tasks = list(free.list_tasks(Setting(Path("data"), is_quick=True)))
+    assert tasks
+    for task in tasks:
+        assert task.name.startswith("free-")
+        assert task.arguments["fit_intercept"] == "free"
+        assert "fit_intercept" in signature(task.run).parameters
+
+
+def test_verdicts_that_a_free_intercept_moves_are_listed() -> None:
+    kept = read_tables(RESULTS)
+    free = {name: kept[name.removesuffix("_free")] for name in FREE_TABLES}
+    assert write_moved({**kept, **free}) == "No verdict moves."
+    worse = kept["table1"].with_columns(
+        difference=pl.lit(-0.1), p_one_sided=pl.lit(1e-6), p_two_sided=pl.lit(2e-6)
+    )
+    lines = write_moved({**kept, **free, "table1_free": worse}).splitlines()
+    assert any(
+        "Table 1, 20 Newsgroups" in line and "| reproduced | not reproduced |" in line
+        for line in lines
+    )
+
+
 @pytest.mark.parametrize("is_quick", [False, True], ids=["full", "quick"])
 def test_tasks_of_one_name_are_the_same(is_quick: bool) -> None:
     setting = Setting(Path("data"), is_quick)
     seen: dict[str, Any] = {}
-    for part in PAPER.parts:
+    for part in (*PAPER.parts, *PAPER.extras):
         for task in part.list_tasks(setting):
             assert seen.setdefault(task.name, task) == task
     assert all(task.cost > 0 for task in seen.values())

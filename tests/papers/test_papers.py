@@ -65,7 +65,7 @@ def test_the_package_neither_holds_nor_imports_the_studies():
 def test_a_paper_has_parts_and_claims(name):
     paper = papers.load_paper(name)
     assert paper.name == name
-    parts = [part.name for part in paper.parts]
+    parts = [part.name for part in (*paper.parts, *paper.extras)]
     assert parts
     assert len(set(parts)) == len(parts)
     assert paper.claims
@@ -112,7 +112,9 @@ def test_every_figure_is_shown(kept):
 
 def test_the_record_is_of_full_runs_of_all_parts(kept):
     runs = json.loads((kept / "results" / "run.json").read_text())
-    assert set(runs) == {part.name for part in papers.load_paper(kept.name).parts}
+    paper = papers.load_paper(kept.name)
+    assert {part.name for part in paper.parts} <= set(runs)
+    assert set(runs) <= {part.name for part in (*paper.parts, *paper.extras)}
     for part in runs.values():
         assert part["quick"] is False
         assert {"python", "numpy", "scipy", "scikit-learn", "spokeshave"} <= set(part["versions"])
@@ -137,8 +139,15 @@ def test_a_quick_run(name, data_folder, tmp_path, monkeypatch, capsys):
     for folder, kind in (("results", ".csv"), ("figures", ".png")):
         found = {path.name for path in get_files(tmp_path / folder, kind)}
         assert found
+        if is_kept(name):
+            assert found <= {path.name for path in get_files(HOME / name / folder, kind)}
+    extras = [part.name for part in papers.load_paper(name).extras]
+    if extras:
+        assert main([name, *options, "--only", ",".join(extras)]) == 0
+    for folder, kind in (("results", ".csv"), ("figures", ".png")):
+        found = {path.name for path in get_files(tmp_path / folder, kind)}
         if is_kept(name):  # nothing is there that no run writes any more
-            assert {path.name for path in get_files(HOME / name / folder, kind)} == found
+            assert {path.name for path in get_files(HOME / name / folder, kind)} <= found
     assert json.loads((tmp_path / "results" / "run.json").read_text()).keys() == {
         part.name for part in papers.load_paper(name).parts
-    }
+    } | set(extras)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from made_papers import PAPER
@@ -9,6 +11,13 @@ from made_papers import PAPER
 
 def test_all_parts_unless_some_are_named():
     assert PAPER.choose_parts(None) == PAPER.parts
+
+
+def test_extras_run_only_if_they_are_named():
+    extra = replace(PAPER.parts[0], name="extra")
+    paper = replace(PAPER, extras=(extra,))
+    assert paper.choose_parts(None) == PAPER.parts
+    assert paper.choose_parts(["extra"]) == (extra,)
 
 
 def test_parts_come_in_the_order_of_the_paper():

@@ -20,8 +20,10 @@ from papers.forman2009.judges.gains import (
 from papers.forman2009.tables import (
     BASELINE_IN_FOUR,
     FACTS,
+    ISOTONIC,
     LEFTMOST,
     MEASURES,
+    OTHER_SCALINGS,
     RIGHTMOST,
     SCALING,
     SHAPING,
@@ -30,7 +32,7 @@ from papers.forman2009.tables import (
     WHOLE,
 )
 from papers.limits import LEVEL, POINT, VISIBLE
-from papers.verdicts import NotTriedError, Tables, Verdict, grade, show
+from papers.verdicts import NotTriedError, Tables, Verdict, grade, grade_cases, show
 from spokeshave import paired_test
 
 BYTES = 8  # per number; a sparse one also has an index of half the size
@@ -138,6 +140,39 @@ def judge_against_variants(
     is_clear = all(gain.is_down for gain in gains.values())
     listed = "; ".join(f'"{name}" {show_gain(gain)}' for name, gain in gains.items())
     return Verdict(grade(is_clear, any(is_below)), f"{NAMES[measure]} of {best} → {listed}")
+
+
+def judge_monotone(tables: Tables) -> Verdict:
+    """Judge whether no gain of isotonic regression over the baseline is a point and shows.
+
+    The paper does not name its monotone transformations; isotonic regression is the one that ROC
+    analysis gives.
+    """
+    gains = {
+        label(name, of): find_gain(tables, RIGHTMOST, name, of, ISOTONIC)
+        for name, of in (("text", "f1"), ("uci", "auc"))
+    }
+    listed = "; ".join(f"{name} {show_gain(gain)}" for name, gain in gains.items())
+    return Verdict(
+        grade_cases(not (gain.shows and gain.difference >= POINT) for gain in gains.values()),
+        f'"{ISOTONIC}" in place of local probabilities, and the baseline: {listed}',
+    )
+
+
+def judge_scalings(tables: Tables) -> Verdict:
+    """Judge whether no other scaling shows to be better than BNS."""
+    gains = {
+        f"{label(benchmark, of)}, {name}": find_gain(
+            tables, RIGHTMOST, benchmark, of, name, SHAPING
+        )
+        for benchmark, of in (("text", "f1"), ("uci", "auc"))
+        for name in OTHER_SCALINGS
+    }
+    listed = "; ".join(f"{name} {show_gain(gain)}" for name, gain in gains.items())
+    return Verdict(
+        grade_cases(not (gain.shows and gain.difference > 0) for gain in gains.values()),
+        f"shaping with BNS → with another scaling: {listed}",
+    )
 
 
 def judge_decline(tables: Tables, benchmark: str, measure: str) -> Verdict:

@@ -27,17 +27,18 @@ from papers.forman2009.tables import (
     MEASURES,
     NARROW,
     NARROW_ZERO,
+    NEIGHBORS,
     NO_PLATT,
     POLICY,
     PRICED,
     RIGHTMOST,
     SHAPING,
-    TINY,
     ZERO_AS_VALUE,
+    average_sets,
 )
+from papers.limits import MOST, POINT
 from papers.verdicts import (
     NOT_REPRODUCED,
-    NOT_TRIED,
     NotTriedError,
     Tables,
     Verdict,
@@ -45,6 +46,8 @@ from papers.verdicts import (
     grade_cases,
     show,
 )
+
+SMALL = 50.0  # per cent of the data set: smaller training sets count as small
 
 
 def judge_overfitting(tables: Tables) -> Verdict:
@@ -92,21 +95,51 @@ def _list_sample_gains(tables: Tables, percent: float) -> list[dict[str, Any]]:
 
 
 def judge_tiny_samples(tables: Tables) -> Verdict:
-    """Judge whether samples smaller than a neighbourhood cause most of the loss of accuracy."""
-    left = find_gain(tables, LEFTMOST, "uci", "accuracy")
-    if not left.difference < 0:
-        return Verdict(NOT_REPRODUCED, f"shaping costs no accuracy at {left.percent:g}%")
-    rows = _list_sample_gains(tables, left.percent)
-    gains = {row["cases"]: row["gain"] for row in rows}
-    if TINY not in gains:
-        return Verdict(NOT_TRIED, f"no training sample has {TINY} cases")
-    lost = {row["cases"]: row["gain"] * row["tasks"] for row in rows}
-    share = lost[TINY] / sum(lost.values())
-    is_most = gains[TINY] == min(gains.values())
+    """Judge whether samples smaller than a neighbourhood cause most of the loss of accuracy.
+
+    At each size below half of the data, averaged over data sets, so that one with many tasks counts
+    no more than others; in part if this is so at the smallest size only.
+    """
+    rows = average_sets("uci", tables["uci"], "accuracy").filter(pl.col("percent") < SMALL)
+    shares = {}
+    for (percent,), of in rows.group_by("percent", maintain_order=True):
+        lost = float(of["gain"].sum())
+        if lost < 0:
+            tiny = float(of.filter(pl.col("cases") <= NEIGHBORS // 2 + 1)["gain"].sum())
+            shares[percent] = abs(tiny) / -lost if tiny < 0 else 0.0
+    if not shares:
+        return Verdict(NOT_REPRODUCED, "averaged over sets, shaping costs no accuracy")
+    is_most = [share > MOST for share in shares.values()]
     return Verdict(
-        grade(is_most and share > 0.5, is_most),
-        f"{share:.0%} of the loss; {_describe_loss(tables, left.percent)}",
+        grade(all(is_most), is_most[0]),
+        "share of the loss, averaged over sets, in samples of up to 16 cases: "
+        + ", ".join(f"{share:.0%} at {percent:g}%" for percent, share in shares.items()),
     )
+
+
+def judge_larger_samples(tables: Tables) -> Verdict:
+    """Judge whether no set loses a point of accuracy in samples larger than a neighbourhood."""
+    rows = average_sets("uci", tables["uci"], "accuracy").filter(pl.col("cases") > NEIGHBORS + 1)
+    if rows.is_empty():
+        raise NotTriedError('"a larger training size" was not run')
+    losses = {
+        name: of.filter(pl.col("gain") <= -POINT)
+        for (name,), of in rows.group_by("set", maintain_order=True)
+    }
+    losing = {name: of for name, of in losses.items() if of.height}
+    listed = (
+        f"{name} {', '.join(_tell_loss(row) for row in of.iter_rows(named=True))}"
+        for name, of in sorted(losing.items())
+    )
+    return Verdict(
+        grade(not losing, 2 * len(losing) < len(losses)),
+        f"accuracy of shaping minus baseline by data set: {len(losing)} of {len(losses)} sets lose "
+        f"a point at some size of {NEIGHBORS + 2} cases or more: {'; '.join(listed) or 'none'}",
+    )
+
+
+def _tell_loss(row: dict[str, Any]) -> str:
+    return f"{show(row['gain'], signed=True)} with {row['cases']:,.0f}"
 
 
 def judge_experiment(tables: Tables, benchmark: str, experiment: str) -> Verdict:

@@ -6,9 +6,14 @@ from typing import Any
 
 import polars as pl
 
+from papers.kolcz2007.masking import QUARTERS
 from papers.kolcz2007.published import FIGURE4_FRACTION, FIGURE4_OVERLAP
 from papers.kolcz2007.tables import APPROXIMATE, NAMES
+from papers.kolcz2007.tasks import TOL
+from papers.limits import ERRORS
 from papers.verdicts import Tables, Verdict, grade, grade_cases, show
+
+FEW = 0.05  # a small fraction of the support vectors
 
 
 def judge_normals(tables: Tables) -> Verdict:
@@ -173,6 +178,49 @@ def judge_stable(tables: Tables) -> Verdict:
         f"{span(rows, 'overlap')}; the cosine is {'' if is_more else 'not '}larger at every "
         "cut",
     )
+
+
+def judge_violations(tables: Tables) -> Verdict:
+    """Whether less than a twentieth of the support vectors have a feature, on average."""
+    rows = tables["masking"].filter(quarter="all").to_dicts()
+    return Verdict(
+        grade_cases(row["share_of_support"] < FEW for row in rows),
+        "share of the support vectors that have a feature of nonzero weight, mean over features: "
+        + ", ".join(f"{row['collection']} {row['share_of_support']:.2%}" for row in rows),
+    )
+
+
+def judge_low_weights(tables: Tables) -> Verdict:
+    """Whether masking a feature of the lower half by weight adds no more than the solver's gap.
+
+    And whether the gap grows with weight, and with frequency among features of like weight, by two
+    standard errors.
+    """
+    table = tables["masking"]
+    outcomes, says = [], []
+    for (name,), part in table.group_by("collection", maintain_order=True):
+        of = {row["quarter"]: row for row in part.iter_rows(named=True)}
+        low = max(of[quarter]["gap"] for quarter in QUARTERS[:2])
+        outcomes.append(low <= TOL)
+        outcomes.append(_is_clear(of["all"], "by_weight"))
+        outcomes += [_is_clear(of[quarter], "by_frequency") for quarter in QUARTERS]
+        says.append(
+            f"{name} {low:.1e} in the lower half and {of['highest']['gap']:.1e} in the highest "
+            f"quarter, rank correlation {show(of['all']['by_weight'], 2)} with weight and "
+            f"{show(min(of[q]['by_frequency'] for q in QUARTERS), 2)} to "
+            f"{show(max(of[q]['by_frequency'] for q in QUARTERS), 2)} with frequency within a "
+            "quarter"
+        )
+    return Verdict(
+        grade_cases(outcomes),
+        f"relative duality gap that masking one feature adds (the solver stops at {TOL:.0e}): "
+        + "; ".join(says),
+    )
+
+
+def _is_clear(row: Any, name: str) -> bool:
+    """Return whether a rank correlation is positive by two standard errors."""
+    return bool(row[name] >= ERRORS * (row[f"{name}_error"] or 0) and row[name] > 0)
 
 
 def _of_exact(tables: Tables) -> pl.DataFrame:
