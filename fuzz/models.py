@@ -132,7 +132,7 @@ def damage_and_seal(content: bytes, rng: random.Random) -> bytes:
 
 def lie(content: bytes, rng: random.Random) -> bytes:
     """Change some parts of the header and of the arrays."""
-    header, arrays = take_apart(content)
+    header, arrays = _take_apart(content)
     for _ in range(rng.randrange(1, 4)):
         if rng.random() < 0.5 and isinstance(header.get("scorer"), dict):
             header = lie_in_header(header, rng)
@@ -143,7 +143,7 @@ def lie(content: bytes, rng: random.Random) -> bytes:
 
 def lie_quietly(content: bytes, rng: random.Random) -> bytes:
     """Change what may be so: values of arrays, or options of the input and the scorer."""
-    header, arrays = take_apart(content)
+    header, arrays = _take_apart(content)
     for _ in range(rng.randrange(1, 4)):
         name = rng.choice([name for name in arrays if arrays[name].size] or [None])
         if name is None or rng.random() < 0.3:
@@ -164,7 +164,7 @@ def lie_quietly(content: bytes, rng: random.Random) -> bytes:
 
 def lie_about_size(content: bytes, rng: random.Random) -> bytes:
     """Claim, or have, very many classes, names, weights or levels, or very long ones."""
-    header, arrays = take_apart(content)
+    header, arrays = _take_apart(content)
     n = rng.choice(LONG)
     match rng.randrange(8):
         case 0:
@@ -229,6 +229,12 @@ def nest(depth: int) -> list[Any]:
     for _ in range(depth):
         found = [found]
     return found
+
+
+def _take_apart(content: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the header and the arrays of a file, always in the same order."""
+    header, arrays = take_apart(content)
+    return header, dict(sorted(arrays.items()))
 
 
 def _blank(content: bytes) -> bytes:
