@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from tempfile import gettempdir
 from time import monotonic
 from typing import Any
 
@@ -31,7 +30,7 @@ SECONDS = 10  # of computing without a word, after the start: kernels may have t
 MOST_WAITED = 900  # seconds without a word
 MOST_BYTES = 1 << 30  # resident
 MOST_MAPPED = 16 << 30  # what is asked for beyond is refused, as on a machine with little memory
-FOLDER = Path(gettempdir(), "spokeshave-fuzz")
+FOLDER = ROOT / "fuzz" / "found"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def run_batches(fuzzer: str, n_runs: int, seed: int) -> list[Finding]:
 
 def _save(fuzzer: str, seed: int, number: int, problem: str) -> Finding:
     module = import_module(f"fuzz.{fuzzer}")
-    FOLDER.mkdir(exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{fuzzer}-{seed}-{number}"
     module.save_input(module.make_input(number, seed), path)
     return Finding(fuzzer, seed, number, problem, path)

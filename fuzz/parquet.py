@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 
 import polars
 
-from fuzz.children import Finding, run_in_children
+from fuzz.batches import Finding, run_batches
+from fuzz.files import save_file, try_file
 from fuzz.mutations import mutate
 from fuzz.readers import LABELS, make_text, rewrite
 from spokeshave.corpus import load_source, open_stream
@@ -36,7 +38,27 @@ TOKENS = (*map(_encode, NUMBERS), b"PAR1", b"\x15", b"\x19", b"\x1c", b"\xf9")
 
 def run(n_runs: int, seed: int) -> list[Finding]:
     """Read damaged parquet files, and return what was found."""
-    return run_in_children("fuzz.parquet", n_runs, seed)
+    return run_batches("parquet", n_runs, seed)
+
+
+def make_input(number: int, seed: int) -> tuple[int, int]:
+    """Return the two numbers that a file follows from."""
+    return seed, number
+
+
+def try_input(given: tuple[int, int], say: Callable[[str], None]) -> list[str]:
+    """Write a file and read it; return what went wrong."""
+    say("reading")
+    return try_file(write_input, read_input, *given)
+
+
+def save_input(given: tuple[int, int], path: Path) -> None:
+    """Write a file to a folder."""
+    save_file(write_input, *given, path)
+
+
+def warm_up() -> None:
+    """Compile nothing: reading needs no kernel."""
 
 
 def write_input(folder: Path, seed: int, number: int) -> Path:
