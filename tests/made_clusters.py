@@ -33,7 +33,7 @@ def start_workers(n_workers):
             LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
-                memory_limit="1GB",
+                memory_limit="2GB",
                 dashboard_address=":0",
             ) as cluster,
             Client(cluster) as client,

@@ -189,10 +189,10 @@ def test_without_cryptography_it_says_what_to_install(monkeypatch):
 
 def test_workers_outlive_being_measured(client, monkeypatch):
     assert len(list_workers(client)) == 2
-    assert measure_memory(client) == int(HEADROOM * 1_000_000_000)
+    assert measure_memory(client) == int(HEADROOM * 2_000_000_000)
     submit(client, len, "oak").result()
     assert WORKER <= find_held(client) < 1_000_000_000
     monkeypatch.setattr(client_module, "WORKER", 900_000_000)
     assert find_held(client) == 900_000_000  # whatever they hold
     sleep(1.2)  # two heartbeats
-    assert describe_workers(client) == "2 workers of 1.0 GB or more"
+    assert describe_workers(client) == "2 workers of 2.0 GB or more"

@@ -18,7 +18,7 @@ from spokeshave.cluster import working_set as rounds
 from spokeshave.corpus.documents import compute_fingerprint
 from spokeshave.jobs.budget import Files, run_budgeted
 from spokeshave.jobs.settings import Budget, Settings
-from spokeshave.model import file
+from spokeshave.model import file_content
 from spokeshave.text.vectorizer import DocumentVectorizer
 
 COLLECTION = sort_by_class(make_collection(300, 3, 60))
@@ -32,7 +32,7 @@ TOLERANCE = 1.1e-3  # relative duality gap that the solver stops at, and a bit f
 @pytest.fixture(autouse=True)
 def no_rounding(monkeypatch):
     """Have model files that round weights by less than the solver's tolerance."""
-    monkeypatch.setattr(file, "N_STEPS", 1 << 14)
+    monkeypatch.setattr(file_content, "N_STEPS", 1 << 14)
 
 
 @pytest.fixture

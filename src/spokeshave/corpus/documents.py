@@ -45,7 +45,7 @@ class Texts:
     texts: list[str]
     labels: Labels | None
     skipped: int = 0
-    label_type: str | None = field(default=None, compare=False)
+    label_type: str | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)
