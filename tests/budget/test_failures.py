@@ -447,7 +447,8 @@ def test_too_little_memory_is_refused_with_what_is_needed(source):
 
 
 def test_what_is_said_to_be_needed_is_enough(source, monkeypatch):
-    monkeypatch.setattr("spokeshave.budget.memory.measure_resident", lambda: 288_640_000)
+    for place in ("memory", "sample"):
+        monkeypatch.setattr(f"spokeshave.budget.{place}.measure_resident", lambda: 288_640_000)
     with pytest.raises(ValueError, match="memory must be at least") as caught:
         BudgetedSVC("1MB").fit_files(source)
     floor = re.search(r"at least ([\d.]+ \w+)", str(caught.value))[1]

@@ -290,14 +290,19 @@ def test_a_run_that_was_killed_goes_on_from_there(tmp_path, loss, n_rounds, most
 @pytest.mark.parametrize("prior", [None, "bns"])
 def test_what_a_killed_run_has_descended_is_not_lost(tmp_path, prior):
     collection = Dataset(tmp_path, *make_text(2), prior=prior)
-    n_rounds = collection.train(capacity=FEW).n_rounds
+    whole = collection.train(capacity=FEW)
     (collection.training / "0.npz").unlink()
     with pytest.MonkeyPatch.context() as patch:
-        kill_after(patch, n_rounds - 2)
+        kill_after(patch, whole.n_rounds - 2)
         with pytest.raises(KeyboardInterrupt):
             collection.train(capacity=FEW)
-    weights = collection.train(capacity=FEW)
-    assert weights.n_rounds < n_rounds / 2
+    gone, go_round = [], rounds._go_round
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "_go_round", lambda *given: gone.append(1) or go_round(*given))
+        weights = collection.train(capacity=FEW)
+    assert 0 < len(gone) < whole.n_rounds / 2
+    assert weights.n_rounds == whole.n_rounds
+    np.testing.assert_array_equal(weights.coef, whole.coef)
     require_optimum(collection, weights)
 
 

@@ -245,8 +245,12 @@ def test_a_signal_that_is_ignored_stays_so(pipe, fitted, trees):
     process.stdin.flush()
     assert process.stdout.readline() == b"text,predicted_label\n"
     process.send_signal(signal.SIGHUP)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (0, b"")
+    process.stdin.close()
+    out, err = (
+        process.stdout.read(),
+        process.stderr.read(),
+    )  # communicate() forgets what was buffered
+    assert (process.wait(timeout=30), err) == (0, b"")
     assert out.count(b"\n") == 5_000
 
 
