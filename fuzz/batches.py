@@ -1,9 +1,9 @@
 """Try inputs in child processes, in batches, so that an input that kills or hangs one is caught.
 
-A fuzzer is a module of this package. Its ``make_input(number, seed)`` returns an input, always the
-same; ``try_input(given, say)`` returns what is wrong with how the library took it, as sentences,
-and says what it is about to do; ``save_input(given, path)`` writes an input down; ``warm_up()``
-loads and compiles beforehand what inputs need.
+A fuzzer is a module of this package, or the ``files`` in it. Its ``make_input(number, seed)``
+returns an input, always the same; ``try_input(given, say)`` returns what is wrong with how the
+library took it, as sentences, and says what it is about to do; ``save_input(given, path)`` writes
+an input down; ``warm_up()`` loads and compiles beforehand what inputs need.
 """
 
 from __future__ import annotations
@@ -71,8 +71,13 @@ def run_batches(fuzzer: str, n_runs: int, seed: int) -> list[Finding]:
     return findings
 
 
-def _save(fuzzer: str, seed: int, number: int, problem: str) -> Finding:
+def _load(fuzzer: str) -> Any:
     module = import_module(f"fuzz.{fuzzer}")
+    return getattr(module, "files", module)
+
+
+def _save(fuzzer: str, seed: int, number: int, problem: str) -> Finding:
+    module = _load(fuzzer)
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{fuzzer}-{seed}-{number}"
     module.save_input(module.make_input(number, seed), path)
@@ -140,7 +145,7 @@ def _read_lines(child: subprocess.Popen[bytes]) -> Iterator[bytes | None]:
 
 def try_batch(fuzzer: str, seed: int, start: int, stop: int) -> None:
     """Try inputs in this process, and tell the parent what happens."""
-    module = import_module(f"fuzz.{fuzzer}")
+    module = _load(fuzzer)
     out, sys.stdout = sys.stdout, sys.stderr  # only this function tells
 
     def tell(*told: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import polars
 
 from fuzz.batches import Finding, run_batches
-from fuzz.files import save_file, try_file
+from fuzz.files import Files
 from fuzz.mutations import mutate
 from fuzz.readers import LABELS, make_text, rewrite
 from spokeshave.corpus import load_source, open_stream
@@ -39,26 +38,6 @@ TOKENS = (*map(_encode, NUMBERS), b"PAR1", b"\x15", b"\x19", b"\x1c", b"\xf9")
 def run(n_runs: int, seed: int) -> list[Finding]:
     """Read damaged parquet files, and return what was found."""
     return run_batches("parquet", n_runs, seed)
-
-
-def make_input(number: int, seed: int) -> tuple[int, int]:
-    """Return the two numbers that a file follows from."""
-    return seed, number
-
-
-def try_input(given: tuple[int, int], say: Callable[[str], None]) -> list[str]:
-    """Write a file and read it; return what went wrong."""
-    say("reading")
-    return try_file(write_input, read_input, *given)
-
-
-def save_input(given: tuple[int, int], path: Path) -> None:
-    """Write a file to a folder."""
-    save_file(write_input, *given, path)
-
-
-def warm_up() -> None:
-    """Compile nothing: reading needs no kernel."""
 
 
 def write_input(folder: Path, seed: int, number: int) -> Path:
@@ -121,3 +100,6 @@ def _make_parquet(number: int) -> bytes:
         data_page_size=rng.choice((None, 300)),
     )
     return output.getvalue()
+
+
+files = Files(write_input, read_input)

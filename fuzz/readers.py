@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 from fuzz.batches import Finding, run_batches
-from fuzz.files import save_file, try_file
+from fuzz.files import Files
 from fuzz.mutations import mutate
 from spokeshave.corpus import (
     load_source,
@@ -68,26 +68,6 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 def run(n_runs: int, seed: int) -> list[Finding]:
     """Read damaged files, and return what was found."""
     return run_batches("readers", n_runs, seed)
-
-
-def make_input(number: int, seed: int) -> tuple[int, int]:
-    """Return the two numbers that a file follows from."""
-    return seed, number
-
-
-def try_input(given: tuple[int, int], say: Callable[[str], None]) -> list[str]:
-    """Write a file and read it; return what went wrong."""
-    say("reading")
-    return try_file(write_input, read_input, *given)
-
-
-def save_input(given: tuple[int, int], path: Path) -> None:
-    """Write a file to a folder."""
-    save_file(write_input, *given, path)
-
-
-def warm_up() -> None:
-    """Compile nothing: reading needs no kernel."""
 
 
 def write_input(folder: Path, seed: int, number: int) -> Path:
@@ -295,3 +275,6 @@ MAKERS: dict[str, Callable[[Random], bytes]] = {
     ".arff": lambda rng: rng.choice((_make_arff, _make_arff, _make_arff_of_texts))(rng),
     ".sgm": make_stories,
 }
+
+
+files = Files(write_input, read_input)
