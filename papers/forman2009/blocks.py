@@ -186,7 +186,7 @@ def write_losses(tables: Tables) -> str:
     rows = average_sets("uci", tables["uci"], "accuracy")
     percents = rows["percent"].unique().sort().to_list()
     found = {(row["set"], row["percent"]): row for row in rows.iter_rows(named=True)}
-    sets = rows.sort("cases")["set"].unique(maintain_order=True)
+    sets = rows.sort("cases", "set")["set"].unique(maintain_order=True)
     lines = []
     for name in sets:
         of = [found.get((name, percent)) for percent in percents]

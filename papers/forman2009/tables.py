@@ -252,7 +252,7 @@ def average_sets(name: str, frame: pl.DataFrame, measure: str) -> pl.DataFrame:
             cases=(pl.col("set").replace_strict(cases) * TRAINING_SHARE * pl.col("size")).round(),
             percent=_to_percent(),
         )
-        .sort("size", "cases")
+        .sort("size", "cases", "set")
     )
 
 
