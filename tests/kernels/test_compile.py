@@ -218,7 +218,11 @@ def main():
 def test_where_nothing_can_be_written_there_is_one_note_and_nothing_is_left(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "exercised.py").write_text(READ_ONLY)
-    no_folder = {"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache"), "TMPDIR": str(tmp_path)}
+    no_folder = {
+        "NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache"),
+        "TMPDIR": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",  # in the processes that it starts, too
+    }
     done = subprocess.run(
         [sys.executable, "-B", "-c", "import exercised; exercised.main()"],
         cwd=tmp_path,
